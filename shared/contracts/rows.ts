@@ -1,0 +1,90 @@
+/** Stored rows, as the repositories in services/records write and parse them. Keys are in domain/row-keys. */
+import * as z from 'zod';
+import { agentSchema } from './agent.ts';
+import { digestSchema, fingerprintSchema, idSchema, nameSchema, sha256Schema, timeSchema } from './names.ts';
+import { createRunSchema, inputArtifactSchema, runSchema } from './run.ts';
+import { revisionSchema } from './skill.ts';
+
+/** The current pointer of a skill. `skill_id` is new at every creation, so old revisions stay gone. */
+export const skillRowSchema = revisionSchema.omit({ created_at: true }).extend({
+  skill_id: idSchema,
+  enabled: z.boolean(),
+  created_at: timeSchema,
+  updated_at: timeSchema,
+});
+export type SkillRow = z.infer<typeof skillRowSchema>;
+
+export const revisionRowSchema = revisionSchema.extend({ skill_id: idSchema });
+export type RevisionRow = z.infer<typeof revisionRowSchema>;
+
+/** One for each (fingerprint, digest): `collecting` belongs to the garbage collector. */
+export const objectRowSchema = z.object({
+  digest: digestSchema,
+  size_bytes: z.int(),
+  state: z.enum(['writing', 'live', 'collecting']),
+  /** While `writing`: when another publisher or the collector may take over. */
+  lease_until: timeSchema,
+});
+export type ObjectRow = z.infer<typeof objectRowSchema>;
+
+export const agentRowSchema = agentSchema;
+
+/** Everything of a run but its streams, which are blobs, and its request. */
+export const runRowSchema = runSchema.omit({ stdout: true, stderr: true }).extend({
+  fingerprint: fingerprintSchema,
+  last_sequence: z.int(),
+  slot: z.int().nullable(),
+  /** What the command may take at most, in seconds: the lease of the slot follows from it. */
+  timeout_seconds: z.int(),
+});
+export type RunRow = z.infer<typeof runRowSchema>;
+
+/** Kept as a blob until the run ends: it has args, env and stdin. */
+export const runRequestSchema = createRunSchema;
+
+/** In the partition of runs that have not ended; the sweeper reads it. */
+export const activeRunRowSchema = z.object({
+  fingerprint: fingerprintSchema,
+  run_id: idSchema,
+  created_at: timeSchema,
+});
+export type ActiveRunRow = z.infer<typeof activeRunRowSchema>;
+
+/** The sandbox of a run, or one waiting in a pool. */
+export const sandboxRowSchema = z.object({
+  sandbox_id: idSchema,
+  profile: nameSchema,
+  image_identity: z.string(),
+  task_id: z.string().nullable(),
+  host: z.string().nullable(),
+  port: z.int().nullable(),
+  requested_at: timeSchema,
+  stopped: z.boolean().default(false),
+});
+export type SandboxRow = z.infer<typeof sandboxRowSchema>;
+
+/** In a row of its own, which only the functions that call sandboxes may read. PKCS8 DER, base64. */
+export const sandboxKeyRowSchema = z.object({ sandbox_id: idSchema, private_key: z.string() });
+
+export const artifactRowSchema = z.object({
+  path: z.string(),
+  size_bytes: z.int(),
+  sha256: sha256Schema.nullable(),
+  artifact_id: idSchema.nullable(),
+  refused: z.string().nullable(),
+});
+export type ArtifactRow = z.infer<typeof artifactRowSchema>;
+
+export const inputArtifactRowSchema = inputArtifactSchema;
+
+/**
+ * The finished answer to a request with an Idempotency-Key, written in the transaction that did the work, so
+ * that a crash leaves both or neither.
+ */
+export const idempotencyRowSchema = z.object({
+  body_sha256: sha256Schema,
+  status: z.int(),
+  headers: z.record(z.string(), z.string()),
+  body: z.string(),
+});
+export type IdempotencyRow = z.infer<typeof idempotencyRowSchema>;
