@@ -4,6 +4,7 @@
  * stored, what travels and what the sandbox verifies are these same bytes.
  */
 import { createHash } from 'node:crypto';
+import { TextDecoder } from 'node:util';
 
 const MAGIC = Buffer.from('CSKPKG1\n', 'latin1');
 const HEADER_BYTES = 4 + 8;
@@ -35,7 +36,7 @@ export function encodePackage(files: ReadonlyMap<string, string>): Buffer {
     at = bytes.writeUInt32BE(entry.path.length, at);
     at += entry.path.copy(bytes, at);
     at = bytes.writeBigUInt64BE(BigInt(sizes[index] ?? 0), at);
-    at += bytes.utf8Write(entry.text, at);
+    at += bytes.write(entry.text, at, 'utf8');
   });
   return bytes;
 }
