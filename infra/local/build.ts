@@ -1,0 +1,20 @@
+/** Bundles what has to start fast: the CLI. sandboxd is bundled by the task runtime, by content. */
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+await build({
+  absWorkingDir: root,
+  entryPoints: { cli: 'cli/main.ts' },
+  outdir: 'dist',
+  bundle: true,
+  splitting: true,
+  platform: 'node',
+  target: 'node24',
+  format: 'esm',
+  outExtension: { '.js': '.mjs' },
+  minifySyntax: true,
+  logLevel: 'warning',
+  banner: { js: "import { createRequire as __cr } from 'node:module'; const require = __cr(import.meta.url);" },
+});

@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import {
+  ERROR_CODES,
+  PACKAGE_PROBLEM_CODES,
+  PACKAGE_WARNING_CODES,
+} from '../../shared/contracts/error-codes.ts';
+import { EVENT_TYPES } from '../../shared/contracts/event.ts';
+import { LIMITS } from '../../shared/contracts/limits.ts';
+import { RUN_TRANSITIONS } from '../../shared/domain/run-transitions.ts';
+
+const doc = (name: string): string => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
+
+describe('docs say what the code does', () => {
+  it('draws exactly the run transitions of the domain', () => {
+    const drawn = [...doc('runs.md').matchAll(/^ {2}(\w+) --> (\w+)$/gm)].map(([, from, to]) => `${from}>${to}`);
+
+    const coded = Object.entries(RUN_TRANSITIONS).flatMap(([from, next]) => next.map((to) => `${from}>${to}`));
+
+    expect(drawn.toSorted()).toEqual(coded.toSorted());
+  });
+
+  it('names every event type', () => {
+    const text = doc('runs.md');
+
+    const missing = EVENT_TYPES.filter((type) => !text.includes(`\`${type}\``));
+
+    expect(missing).toEqual([]);
+  });
+
+  it('has cause and fix for every code', () => {
+    const rows = new Set([...doc('errors.md').matchAll(/^\| `(\w+)` \|/gm)].map(([, code]) => code));
+
+    const codes = [...Object.keys(ERROR_CODES), ...PACKAGE_PROBLEM_CODES, ...PACKAGE_WARNING_CODES];
+
+    expect([...rows].toSorted()).toEqual(codes.toSorted());
+  });
+
+  it('states every limit with its number', () => {
+    const rows = new Map(
+      [...doc('limits.md').matchAll(/^\| `(\w+)` \| ([\d,]+) \|/gm)].map(([, name, value]) => [
+        name,
+        Number(value?.replaceAll(',', '')),
+      ]),
+    );
+
+    expect(Object.fromEntries(rows)).toEqual(LIMITS);
+  });
+});
