@@ -12,6 +12,7 @@ export const ERROR_CODES = {
   access_denied: { status: 403, title: 'The request is not signed by a known principal' },
   scope_not_allowed: { status: 403, title: 'This principal may not assert this scope' },
   not_found: { status: 404, title: 'Not found' },
+  method_not_allowed: { status: 405, title: 'The resource has no such method' },
   agent_not_found: { status: 404, title: 'No such agent in this scope' },
   agent_exists: { status: 409, title: 'The agent exists already' },
   skill_exists: { status: 409, title: 'The skill exists already' },
@@ -32,6 +33,7 @@ export const ERROR_CODES = {
   sandbox_unavailable: { status: 503, title: 'No sandbox could be started' },
   collection_failed: { status: 500, title: 'The outputs could not be collected' },
   egress_denied: { status: 403, title: 'The sandbox profile allows no such egress' },
+  unavailable: { status: 503, title: 'Busy for the moment' },
   storage_full: { status: 507, title: 'The storage is full' },
   internal_error: { status: 500, title: 'Something went wrong on our side' },
 } as const;

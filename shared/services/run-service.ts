@@ -12,11 +12,14 @@ export interface RunService {
   /** Newest first. */
   list(fingerprint: string, page: PageQuery): Promise<Page<RunSummary>>;
   getManifest(fingerprint: string, runId: string): Promise<{ manifest: Manifest; manifest_digest: string }>;
-  /** Events after a sequence; waits up to `wait_seconds` for the first one, not at all for a run that has ended. */
+  /**
+   * Events after a sequence; waits up to `wait_seconds` for the first one, not at all for a run that has ended.
+   * Waiting ends early when `signal` aborts: the caller has gone, and whatever is answered is dropped.
+   */
   events(
     fingerprint: string,
     runId: string,
-    query: { after: number; limit: number; wait_seconds: number },
+    query: { after: number; limit: number; wait_seconds: number; signal?: AbortSignal },
   ): Promise<{ items: RunEvent[]; run_ended: boolean }>;
   listArtifacts(fingerprint: string, runId: string): Promise<Artifact[]>;
   getArtifact(fingerprint: string, runId: string, path: string): Promise<BytesOrDownload>;
