@@ -30,14 +30,22 @@ export default {
       from: { path: CONTRACTS },
       to: { path: '^node_modules/', pathNot: '^node_modules/zod/' },
     },
-    only('domain-on-contracts', DOMAIN, [CONTRACTS, PORTS], 'pure rules; row keys share a type with the port'),
+    only(
+      'domain-on-contracts',
+      DOMAIN,
+      [CONTRACTS, PORTS],
+      'pure rules; row keys share a type with the port',
+    ),
     only('ports-on-domain', PORTS, [DOMAIN, CONTRACTS], 'ports speak the language of the domain'),
     only('services-on-ports', SERVICES, [PORTS, DOMAIN, CONTRACTS], 'services know no adapter'),
     only('adapters-on-ports', ADAPTERS, [PORTS, DOMAIN, CONTRACTS, SERVICES], 'adapters implement ports'),
     {
       name: 'no-sdk-below-adapters',
       severity: 'error',
-      from: { path: ['^shared/', '^functions/(api|run-steps|maintenance|sandboxd)/'], pathNot: '^shared/adapters/aws/' },
+      from: {
+        path: ['^shared/', '^functions/(api|run-steps|maintenance|sandboxd)/'],
+        pathNot: '^shared/adapters/aws/',
+      },
       to: { path: AWS_SDK },
     },
     {
@@ -52,9 +60,24 @@ export default {
       from: { pathNot: ['^shared/adapters/local/', '^infra/local/', '^test/'] },
       to: { path: '^shared/adapters/local/' },
     },
-    only('api-on-services', '^functions/api/', [SERVICES, CONTRACTS, DOMAIN, PORTS, RUNTIME], 'handlers parse, call, render'),
-    only('steps-on-services', '^functions/run-steps/', [SERVICES, CONTRACTS, DOMAIN, PORTS, RUNTIME], 'a state calls a step'),
-    only('sandboxd-small', '^functions/sandboxd/', [CONTRACTS, DOMAIN], 'the daemon holds nothing of the control plane'),
+    only(
+      'api-on-services',
+      '^functions/api/',
+      [SERVICES, CONTRACTS, DOMAIN, PORTS, RUNTIME],
+      'handlers parse, call, render',
+    ),
+    only(
+      'steps-on-services',
+      '^functions/run-steps/',
+      [SERVICES, CONTRACTS, DOMAIN, PORTS, RUNTIME],
+      'a state calls a step',
+    ),
+    only(
+      'sandboxd-small',
+      '^functions/sandboxd/',
+      [CONTRACTS, DOMAIN],
+      'the daemon holds nothing of the control plane',
+    ),
     only('cli-is-a-client', '^cli/', [CONTRACTS, DOMAIN], 'the CLI knows the API, not the server'),
     {
       name: 'nothing-imports-tests',

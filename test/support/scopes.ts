@@ -1,10 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
-import { Api, type Scope } from './api.ts';
+import { Api } from './api.ts';
+import { freshScope } from './fresh-scope.ts';
 
-/** A scope that no other test has, so that tests share a server and see nothing of each other. */
-export function freshScope(tenant = 't'): Scope {
-  return { tenant: `${tenant}-${randomBytes(6).toString('hex')}` };
-}
-
+/** The suite's target, in a scope that no other test has. */
 export const freshApi = (): Api => new Api(inject('target'), freshScope());
