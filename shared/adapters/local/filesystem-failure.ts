@@ -1,0 +1,23 @@
+import { CognitionError } from '../../domain/cognition-error.ts';
+import { TransientError } from '../../domain/transient-error.ts';
+
+const FULL = new Set(['ENOSPC', 'EDQUOT']);
+const PASSING = new Set(['EMFILE', 'ENFILE', 'EAGAIN', 'EBUSY', 'ENOMEM']);
+
+/** The code of an error of node:fs, such as ENOENT. */
+export function systemErrorCode(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** What an error of node:fs means for callers; any other error is returned as it is. */
+export function filesystemFailure(error: unknown, root: string): unknown {
+  const code = systemErrorCode(error);
+  if (code === undefined) return error;
+  if (FULL.has(code)) {
+    return new CognitionError('storage_full', `no space left in ${root}: free some and try again`, {
+      cause: error,
+    });
+  }
+  return PASSING.has(code) ? new TransientError(`${root} is busy (${code})`, error) : error;
+}
