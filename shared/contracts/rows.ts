@@ -1,6 +1,7 @@
 /** Stored rows, as the repositories in services/records write and parse them. Keys are in domain/row-keys. */
 import * as z from 'zod';
 import { agentSchema } from './agent.ts';
+import { manifestSchema } from './manifest.ts';
 import { digestSchema, fingerprintSchema, idSchema, nameSchema, sha256Schema, timeSchema } from './names.ts';
 import { createRunSchema, inputArtifactSchema, runSchema } from './run.ts';
 import { revisionSchema } from './skill.ts';
@@ -36,8 +37,23 @@ export const runRowSchema = runSchema.omit({ stdout: true, stderr: true }).exten
   slot: z.int().nullable(),
   /** What the command may take at most, in seconds: the lease of the slot follows from it. */
   timeout_seconds: z.int(),
+  /** How far the command's streams and refused egress have been turned into events. */
+  progress: z
+    .object({ stdout_offset: z.int(), stderr_offset: z.int(), egress_denied: z.int() })
+    .default({ stdout_offset: 0, stderr_offset: 0, egress_denied: 0 }),
 });
 export type RunRow = z.infer<typeof runRowSchema>;
+
+/** One of the runs that a scope may have at once: free when absent or past its lease. */
+export const slotRowSchema = z.object({ run_id: idSchema, lease_until: timeSchema });
+export type SlotRow = z.infer<typeof slotRowSchema>;
+
+export const manifestRowSchema = z.object({ manifest: manifestSchema, manifest_digest: digestSchema });
+export type ManifestRow = z.infer<typeof manifestRowSchema>;
+
+/** A run's need of a package: which revision it pinned. */
+export const runReferenceRowSchema = z.object({ skill_id: idSchema, revision: idSchema });
+export type RunReferenceRow = z.infer<typeof runReferenceRowSchema>;
 
 /** Kept as a blob until the run ends: it has args, env and stdin. */
 export const runRequestSchema = createRunSchema;
