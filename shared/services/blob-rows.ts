@@ -113,22 +113,35 @@ async function putBlob(
   const chunks = chunkWrites(owner, sha256, bytes, options);
   // A deletion or another writer's clean-up may remove chunks before the head names them, so the head checks them.
   const checks = chunks.map(({ key }): Write => ({ kind: 'check', key, if: { present: true } }));
+  const wanted = { ...options, sha256 };
+  let chunksMissing = true;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const old = await table.get(headKey(owner));
-    for (let at = 0; at < chunks.length; at += CHUNKS_A_TRANSACTION) {
+    // Another writer of the same bytes was faster.
+    if (attempt > 0 && !chunksMissing && isHeadOf(old, wanted)) return;
+    for (let at = 0; chunksMissing && at < chunks.length; at += CHUNKS_A_TRANSACTION) {
       await table.transact(chunks.slice(at, at + CHUNKS_A_TRANSACTION));
     }
     const unchanged: Condition = old === undefined ? { absent: true } : { version: old.version };
     try {
       await table.transact([headWrite(owner, sha256, bytes, { ...options, if: unchanged }), ...checks]);
     } catch (error) {
-      if (error instanceof ConditionFailed) continue;
-      throw error;
+      if (!(error instanceof ConditionFailed)) throw error;
+      chunksMissing = error.failed.some((index) => index > 0);
+      continue;
     }
     await dropReplaced(table, owner, old, sha256);
     return;
   }
   throw new TransientError(`other writers of the blob ${owner} were faster ${ATTEMPTS} times`);
+}
+
+function isHeadOf(row: Row | undefined, wanted: BlobOptions & { readonly sha256: string }): boolean {
+  return (
+    row !== undefined &&
+    headSchema.parse(row.data).sha256 === wanted.sha256 &&
+    row.expires_at === wanted.expires_at
+  );
 }
 
 async function dropReplaced(
