@@ -18,6 +18,9 @@ export const LIMITS = {
   configRegistryPackageBytes: 4 * MiB,
   pathBytes: 512,
   pathSegmentBytes: 255,
+  /** The YAML between the two `---` lines of SKILL.md, and how deep its collections nest. */
+  frontmatterBytes: 64 * KiB,
+  frontmatterDepth: 32,
   skillNameLength: 64,
   descriptionLength: 1_024,
   skillsPerAgent: 20,

@@ -41,6 +41,14 @@ export function encodePackage(files: ReadonlyMap<string, string>): Buffer {
   return bytes;
 }
 
+/** Length of the canonical bytes of files with these paths and this sum of contents, without writing them. */
+export function canonicalLength(paths: readonly string[], contentBytes: number): number {
+  return paths.reduce(
+    (sum, path) => sum + HEADER_BYTES + Buffer.byteLength(path, 'utf8'),
+    MAGIC.length + contentBytes,
+  );
+}
+
 /** `sha256:` and lower hex over the canonical bytes. */
 export function packageDigest(bytes: Uint8Array): string {
   return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
