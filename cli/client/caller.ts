@@ -98,18 +98,20 @@ export function preconditionHeaders(preconditions: Preconditions): Record<string
 }
 
 /** All items of a list, page by page. */
-export async function* allItems<T>(
+export async function collectItems<T>(
   page: (cursor: string | undefined) => Promise<{ items: T[]; next_cursor?: string | undefined }>,
-): AsyncGenerator<T> {
+): Promise<T[]> {
+  const collected: T[] = [];
   let cursor: string | undefined;
   do {
     const { items, next_cursor } = await page(cursor);
-    yield* items;
+    collected.push(...items);
     if (next_cursor !== undefined && next_cursor === cursor) {
       throw new TransportError('unexpected_answer', 'the list answers the same cursor again and again');
     }
     cursor = next_cursor;
   } while (cursor !== undefined);
+  return collected;
 }
 
 export interface PageRequest {

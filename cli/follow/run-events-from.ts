@@ -1,0 +1,37 @@
+import type { RunEvent } from '../../shared/contracts/event.ts';
+import { LIMITS } from '../../shared/contracts/limits.ts';
+import type { Client } from '../client/create-client.ts';
+
+export interface EventsFrom {
+  readonly after?: number;
+  /** Waits for more until the run has ended; else ends with what there is. */
+  readonly follow: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The events of a run in order, each once. */
+export async function* runEventsFrom(
+  client: Client,
+  runId: string,
+  from: EventsFrom,
+): AsyncGenerator<RunEvent> {
+  let after = from.after ?? 0;
+  for (;;) {
+    const { items, run_ended } = await client.listRunEvents(runId, {
+      after,
+      waitSeconds: from.follow ? LIMITS.eventWaitSeconds : 0,
+      limit: LIMITS.listLimitMax,
+      signal: from.signal,
+    });
+    for (const event of items) {
+      if (event.sequence <= after) continue;
+      after = event.sequence;
+      yield event;
+    }
+    if (items.length === 0 && (run_ended || !from.follow)) return;
+    if (run_ended && items.some(({ type }) => ENDS.has(type)) && items.length < LIMITS.listLimitMax) return;
+  }
+}
+
+/** Teardown comes after the end of a run, but nobody waits for it. */
+const ENDS: ReadonlySet<string> = new Set(['run.succeeded', 'run.failed', 'run.timed_out', 'run.cancelled']);
