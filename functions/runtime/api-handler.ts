@@ -1,0 +1,28 @@
+/** The one middleware chain of the API. What it returns is what AWS runs and what the standalone gateway calls. */
+import middy from '@middy/core';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import type { ApiContext, ApiHandler, ApiResult } from './api-call.ts';
+import { boundCaller } from './bound-caller.ts';
+import { finishedAnswer } from './finished-answer.ts';
+import { inflatedBody } from './inflated-body.ts';
+import type { ApiOperation } from './operation.ts';
+import { problemAnswers } from './problem-answers.ts';
+import { requestContext } from './request-context.ts';
+
+export type ApiOperations = Readonly<Record<string, ApiOperation>>;
+
+/** @param operations by their name in the route table. */
+export function apiHandler(operations: ApiOperations): ApiHandler {
+  const dispatch = async (_event: APIGatewayProxyEvent, context: ApiContext): Promise<ApiResult> => {
+    const call = context.api;
+    const run = call === undefined ? undefined : operations[call.route.operation];
+    if (call === undefined || run === undefined) throw new Error('the route belongs to another function');
+    return run(call, context);
+  };
+  return middy<APIGatewayProxyEvent, ApiResult, Error, ApiContext>(dispatch, { timeoutEarlyInMillis: 0 })
+    .use(problemAnswers)
+    .use(finishedAnswer)
+    .use(requestContext)
+    .use(boundCaller)
+    .use(inflatedBody);
+}
