@@ -83,6 +83,7 @@ export const fileChangeSchema = z.object({
   diff: z.string().optional(),
   diff_omitted: z.string().optional(),
 });
+export type FileChange = z.infer<typeof fileChangeSchema>;
 export const skillDiffSchema = z.object({
   name: nameSchema,
   from: idSchema,

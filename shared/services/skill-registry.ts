@@ -9,7 +9,28 @@ import type {
   SkillDiff,
   Validation,
 } from '../contracts/skill.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Ids } from '../ports/ids.ts';
+import type { Logger } from '../ports/logger.ts';
+import type { SkillPackageStore } from '../ports/skill-package-store.ts';
+import type { TableStore } from '../ports/table-store.ts';
 import type { BytesOrDownload, CommitWith, Preconditions, Versioned } from './commit-with.ts';
+import type { PackageReader } from './package-reader.ts';
+import { createObjectRecords } from './records/object-records.ts';
+import { createSkillRecords } from './records/skill-records.ts';
+import { deleteSkill, patchSkill } from './skills/change-skill.ts';
+import { checkRequest, toValidation } from './skills/check-request.ts';
+import { createSkill, putSkill } from './skills/publish-skill.ts';
+import {
+  diffSkill,
+  getFile,
+  getPackage,
+  getRevision,
+  getSkill,
+  listFiles,
+  listRevisions,
+  listSkills,
+} from './skills/read-skill.ts';
 
 /** Publishes packages and keeps their immutable revisions. The scope is a trusted fingerprint, never a body's. */
 export interface SkillRegistry {
@@ -51,4 +72,41 @@ export interface SkillRegistry {
   delete(fingerprint: string, name: string, preconditions: Preconditions): Promise<void>;
   /** Stores nothing, throws nothing for a bad package. */
   validate(request: CreateSkill): Validation;
+}
+
+export interface SkillRegistryDeps {
+  readonly table: TableStore;
+  readonly packages: SkillPackageStore;
+  readonly reader: PackageReader;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+  /** For jitter, in [0, 1). */
+  readonly random: () => number;
+}
+
+export function createSkillRegistry(given: SkillRegistryDeps): SkillRegistry {
+  const deps = {
+    ...given,
+    skills: createSkillRecords(given.table),
+    objects: createObjectRecords(given.table),
+  };
+  return {
+    create: (fingerprint, request, commitWith) => createSkill(deps, fingerprint, request, commitWith),
+    put: (fingerprint, name, request, conditions) => putSkill(deps, fingerprint, name, request, conditions),
+    patch: (fingerprint, name, request, conditions) =>
+      patchSkill(deps, fingerprint, name, request, conditions),
+    delete: (fingerprint, name, conditions) => deleteSkill(deps, fingerprint, name, conditions),
+    get: (fingerprint, name) => getSkill(deps, fingerprint, name),
+    list: (fingerprint, page) => listSkills(deps, fingerprint, page),
+    listRevisions: (fingerprint, name, page) => listRevisions(deps, fingerprint, name, page),
+    getRevision: (fingerprint, name, revision) => getRevision(deps, fingerprint, name, revision),
+    listFiles: (fingerprint, name, revision) => listFiles(deps, fingerprint, name, revision),
+    getFile: (fingerprint, name, path, revision) => getFile(deps, fingerprint, name, path, revision),
+    getPackage: (fingerprint, name, format, revision) =>
+      getPackage(deps, fingerprint, name, format, revision),
+    diff: (fingerprint, name, from, to) => diffSkill(deps, fingerprint, name, from, to),
+    validate: (request) =>
+      toValidation(request.name, checkRequest(request.name, request, given.packages.max_bytes)),
+  };
 }
