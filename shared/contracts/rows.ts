@@ -23,10 +23,22 @@ export const objectRowSchema = z.object({
   digest: digestSchema,
   size_bytes: z.int(),
   state: z.enum(['writing', 'live', 'collecting']),
-  /** While `writing`: when another publisher or the collector may take over. */
+  /** When another may take over: a publisher while `writing`, a collector while condemned. */
   lease_until: timeSchema,
+  /** While `collecting`: the bytes may be gone, so the row never becomes live again. */
+  condemned: z.literal(true).optional(),
 });
 export type ObjectRow = z.infer<typeof objectRowSchema>;
+
+/** In the list of all object rows. */
+export const objectIndexRowSchema = z.object({ fingerprint: fingerprintSchema, digest: digestSchema });
+
+/** A skill that was deleted and whose revisions the collector has yet to remove. */
+export const deletedSkillRowSchema = z.object({
+  fingerprint: fingerprintSchema,
+  skill_id: idSchema,
+  deleted_at: timeSchema,
+});
 
 export const agentRowSchema = agentSchema;
 
