@@ -27,9 +27,7 @@ export const argvCommandSchema = z.strictObject({
 export const commandSchema = z.union([skillCommandSchema, argvCommandSchema]);
 export type Command = z.infer<typeof commandSchema>;
 
-/** Names no caller may ever set, whatever the sandbox profile says. */
-export const FORBIDDEN_ENV =
-  /^(PATH|HOME|BASH_ENV|ENV|IFS|OUTPUT_DIR|COGNITION_.*|LD_.*|NODE_.*|PYTHON.*|AWS_.*)$/;
+export { FORBIDDEN_ENV } from './forbidden-env.ts';
 
 const envSchema = z
   .record(
