@@ -6,6 +6,7 @@ export const EXIT = {
   /** As `timeout` does: the command of a run passed its deadline. */
   timedOut: 124,
   interrupted: 130,
+  terminated: 143,
 } as const;
 
 export type FailureCode =

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { LIMITS } from '../../shared/contracts/limits.ts';
 import { type Download, downloadSchema } from '../../shared/contracts/skill.ts';
 import { TransportError } from './client-errors.ts';
+import { readJson } from './read-json.ts';
 import { type Answer, exchange } from './transport.ts';
 
 export interface ReceivedBytes {
@@ -13,10 +13,10 @@ export interface ReceivedBytes {
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 /**
- * The bytes of an answer, or of the place it points to, compared with the hash that is expected of them. Bytes
- * that a script wrote can look like a `download_url` answer, so what has the expected hash is taken as it is.
+ * The bytes of an answer, or of the place it points to, with their hash checked. Bytes that a script wrote can look
+ * like a `download_url` answer; what tells them apart is a header, which no script can write.
  *
- * @param expected lower hex, from the list that named the bytes; without it an announced hash is checked
+ * @param expected lower hex, from the list that named the bytes; without it the announced hash is checked
  */
 export async function receiveBytes(
   answer: Answer,
@@ -24,30 +24,24 @@ export async function receiveBytes(
   endpoint: string,
   expected?: string,
 ): Promise<ReceivedBytes> {
-  const contentType = answer.headers.get('content-type') ?? 'application/octet-stream';
-  const actual = sha256(answer.bytes);
-  if (actual === (expected ?? announcedHash(answer)))
-    return { bytes: answer.bytes, sha256: actual, contentType };
-  const download = downloadOf(answer, contentType);
-  if (download === undefined) {
-    if (expected !== undefined || announcedHash(answer) !== undefined) throw mismatch(actual);
-    return { bytes: answer.bytes, sha256: actual, contentType };
+  const attached = answer.headers.get('content-disposition')?.startsWith('attachment') ?? false;
+  if (!attached) {
+    const download = readJson(answer, downloadSchema);
+    if (expected !== undefined && download.sha256 !== expected) throw mismatch(download.sha256);
+    return fetchDownload(download, fetchFn, endpoint);
   }
-  if (expected !== undefined && download.sha256 !== expected) throw mismatch(download.sha256);
-  return fetchDownload(download, fetchFn, endpoint);
+  return received(answer, expected ?? announcedHash(answer));
 }
 
+/** The ETag of bytes is their hash. */
 const announcedHash = (answer: Answer): string | undefined =>
-  answer.headers.get('x-cognition-sha256') ?? undefined;
+  /^"([0-9a-f]{64})"$/.exec(answer.headers.get('etag') ?? '')?.[1];
 
-function downloadOf(answer: Answer, contentType: string): Download | undefined {
-  if (!/^application\/json\b/i.test(contentType) || answer.bytes.length > 64 * 1024) return undefined;
-  try {
-    const parsed = downloadSchema.safeParse(JSON.parse(answer.bytes.toString('utf8')));
-    return parsed.success && parsed.data.size_bytes > LIMITS.responseBodyBytes / 2 ? parsed.data : undefined;
-  } catch {
-    return undefined;
-  }
+function received(answer: Answer, expected: string | undefined): ReceivedBytes {
+  const actual = sha256(answer.bytes);
+  if (expected !== undefined && actual !== expected) throw mismatch(actual);
+  const contentType = answer.headers.get('content-type') ?? 'application/octet-stream';
+  return { bytes: answer.bytes, sha256: actual, contentType };
 }
 
 /** Without our signature: the URL carries its own right, and may belong to another host. */
@@ -75,10 +69,7 @@ async function fetchDownload(
       `the download answered ${answer.status}; its link may have expired at ${download.expires_at}: ask again`,
     );
   }
-  const actual = sha256(answer.bytes);
-  if (actual !== download.sha256) throw mismatch(actual);
-  const contentType = answer.headers.get('content-type') ?? 'application/octet-stream';
-  return { bytes: answer.bytes, sha256: actual, contentType };
+  return received(answer, download.sha256);
 }
 
 const mismatch = (actual: string): TransportError =>

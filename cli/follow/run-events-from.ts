@@ -1,6 +1,7 @@
 import type { RunEvent } from '../../shared/contracts/event.ts';
 import { LIMITS } from '../../shared/contracts/limits.ts';
 import type { Client } from '../client/create-client.ts';
+import { sleep } from '../sleep.ts';
 
 export interface EventsFrom {
   readonly after?: number;
@@ -28,10 +29,16 @@ export async function* runEventsFrom(
       after = event.sequence;
       yield event;
     }
-    if (items.length === 0 && (run_ended || !from.follow)) return;
+    if (items.length === 0) {
+      if (run_ended || !from.follow) return;
+      // The server waits; one that does not must not be asked without a pause.
+      await sleep(PAUSE_MS);
+    }
     if (run_ended && items.some(({ type }) => ENDS.has(type)) && items.length < LIMITS.listLimitMax) return;
   }
 }
+
+const PAUSE_MS = 100;
 
 /** Teardown comes after the end of a run, but nobody waits for it. */
 const ENDS: ReadonlySet<string> = new Set(['run.succeeded', 'run.failed', 'run.timed_out', 'run.cancelled']);

@@ -1,0 +1,1 @@
+export { setTimeout as sleep } from 'node:timers/promises';
