@@ -83,7 +83,7 @@ function forward(session: ClientHttp2Session, request: IncomingMessage, response
 function answer(stream: ClientHttp2Stream, headers: Http2Headers, response: ServerResponse): void {
   const declared = headers['content-length'];
   let received = 0;
-  response.writeHead(headers[':status'] ?? 502, responseHeaders(headers));
+  response.writeHead(Number(headers[':status']), responseHeaders(headers));
   stream.on('data', (chunk: Buffer) => {
     received += chunk.length;
     if (!response.write(chunk)) stream.pause();
