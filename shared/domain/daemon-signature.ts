@@ -54,6 +54,10 @@ export const importPrivateKey = (base64: string): KeyObject =>
 export const importPublicKey = (base64: string): KeyObject =>
   createPublicKey({ key: Buffer.from(base64, 'base64'), format: 'der', type: 'spki' });
 
+/** Base64 SPKI of a base64 PKCS8, so that a launch that is repeated names the same key. */
+export const publicKeyOf = (privateKey: string): string =>
+  createPublicKey(importPrivateKey(privateKey)).export({ type: 'spki', format: 'der' }).toString('base64');
+
 /** @returns base64 */
 export function signCall(call: SignedCall, privateKey: KeyObject): string {
   return sign(null, message(call), privateKey).toString('base64');

@@ -1,0 +1,3 @@
+import { stepHandler } from './step-handler.ts';
+
+export const handler = stepHandler('AwaitSandbox', (steps, run) => steps.awaitSandbox(run));

@@ -1,0 +1,3 @@
+import { stepHandler } from './step-handler.ts';
+
+export const handler = stepHandler('Finish', (steps, run) => steps.finish(run));
