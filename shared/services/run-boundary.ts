@@ -1,0 +1,111 @@
+import type { SandboxProfile } from '../contracts/sandbox-profile.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Ids } from '../ports/ids.ts';
+import type { Logger } from '../ports/logger.ts';
+import type { ObjectStore } from '../ports/object-store.ts';
+import type { RunOrchestrator } from '../ports/run-orchestrator.ts';
+import type { SandboxClient } from '../ports/sandbox-client.ts';
+import type { SandboxProvisioner } from '../ports/sandbox-provisioner.ts';
+import type { SkillPackageStore } from '../ports/skill-package-store.ts';
+import type { TableStore } from '../ports/table-store.ts';
+import { createInputArtifacts, type InputArtifacts } from './input-artifacts.ts';
+import type { PackageReader } from './package-reader.ts';
+import { createAgentRecords } from './records/agent-records.ts';
+import { createEventRecords } from './records/event-records.ts';
+import { createObjectRecords } from './records/object-records.ts';
+import { createRunRecords, type RunRecords } from './records/run-records.ts';
+import { createSandboxRecords } from './records/sandbox-records.ts';
+import { createSkillRecords } from './records/skill-records.ts';
+import { createRunRecorder } from './run-recorder.ts';
+import { createRunService, type RunService } from './run-service.ts';
+import { createRunSkillResolver } from './run-skill-resolver.ts';
+import { createRunSteps, type RunSteps } from './run-steps.ts';
+import { createRunSweeper, type RunSweeper } from './run-sweeper.ts';
+import { createRunRequestBlobs } from './runs/run-request-blobs.ts';
+import { createRunStreams } from './runs/run-streams.ts';
+import { createSandboxArtifactCollector } from './sandbox-artifact-collector.ts';
+import { createSandboxManager } from './sandbox-manager.ts';
+import { createSandboxPool, type SandboxPool } from './sandbox-pool.ts';
+import { createSandboxReaper, type SandboxReaper } from './sandbox-reaper.ts';
+import { createSkillSandboxMaterializer } from './skill-sandbox-materializer.ts';
+
+/** Everything that runs need, put together once for AWS and the standalone server. */
+export interface RunBoundary {
+  readonly runs: RunService;
+  readonly steps: RunSteps;
+  readonly inputs: InputArtifacts;
+  readonly pool: SandboxPool;
+  readonly sweeper: RunSweeper;
+  readonly reaper: SandboxReaper;
+  /** Its `listActive` is what a process that starts resumes. */
+  readonly records: RunRecords;
+}
+
+export interface RunBoundaryDeps {
+  readonly table: TableStore;
+  readonly objects: ObjectStore;
+  readonly packages: SkillPackageStore;
+  readonly reader: PackageReader;
+  readonly provisioner: SandboxProvisioner;
+  readonly client: SandboxClient;
+  readonly orchestrator: RunOrchestrator;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly logger: Logger;
+  readonly profiles: readonly SandboxProfile[];
+  readonly quotas: { readonly runs_at_once: number };
+  /** Sandboxes kept ready for each profile; 0 is no pool. */
+  readonly poolSize: number;
+  /** Executions under way in this process, where the pool shares its CPU. */
+  readonly load?: () => number;
+  /** Bounds of one AwaitSandbox and one Execute call, in milliseconds; see the manager and the command. */
+  readonly awaitBudgetMs?: number;
+  readonly executeBudgetMs?: number;
+  readonly missingGraceMs?: number;
+  /** Makes steps that wait come back soon when the process is to end. */
+  readonly stopping?: AbortSignal;
+}
+
+export function createRunBoundary(deps: RunBoundaryDeps): RunBoundary {
+  const { table, clock } = deps;
+  const runs = createRunRecords({ table, clock });
+  const events = createEventRecords(table);
+  const sandboxes = createSandboxRecords(table);
+  const recorder = createRunRecorder({ ...deps, runs, events });
+  const requests = createRunRequestBlobs(table);
+  const streams = createRunStreams(table);
+  const inputs = createInputArtifacts(deps);
+  const resolver = createRunSkillResolver({
+    ...deps,
+    agents: createAgentRecords(table),
+    skills: createSkillRecords(table),
+    objects: createObjectRecords(table),
+    packages: deps.reader,
+    backend: deps.packages.backend,
+  });
+  const pool = createSandboxPool({ ...deps, sandboxes, size: deps.poolSize });
+  const manager = createSandboxManager({
+    ...deps,
+    runs,
+    sandboxes,
+    recorder,
+    onClaim: () => pool.claimed(),
+  });
+  const parts = { ...deps, runs, events, sandboxes, recorder, requests, streams, inputs, resolver, manager };
+  const steps = createRunSteps({
+    ...parts,
+    materializer: createSkillSandboxMaterializer({ ...deps, packages: deps.reader }),
+    collector: createSandboxArtifactCollector(parts),
+  });
+  return {
+    runs: createRunService(parts),
+    steps,
+    inputs,
+    pool,
+    sweeper: createRunSweeper({ ...parts, steps }),
+    reaper: createSandboxReaper(parts),
+    records: runs,
+  };
+}
