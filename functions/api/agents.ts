@@ -84,4 +84,11 @@ const deleteAgent = operation({
   },
 });
 
-export const handler = apiHandler({ createAgent, listAgents, getAgent, putAgent, patchAgent, deleteAgent });
+export const handler = apiHandler('agents', {
+  createAgent,
+  listAgents,
+  getAgent,
+  putAgent,
+  patchAgent,
+  deleteAgent,
+});

@@ -39,4 +39,4 @@ const getArtifact = operation({
   },
 });
 
-export const handler = apiHandler({ createArtifact, getArtifact });
+export const handler = apiHandler('artifacts', { createArtifact, getArtifact });

@@ -78,7 +78,7 @@ const cancelRun = operation({
     json(202, await services().runs.cancel(fingerprint, runId(params))),
 });
 
-export const handler = apiHandler({
+export const handler = apiHandler('runs', {
   createRun,
   listRuns,
   getRun,

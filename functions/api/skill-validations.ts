@@ -12,4 +12,4 @@ const validateSkill = operation({
   handle: async ({ body }) => json(200, services().skills.validate(body)),
 });
 
-export const handler = apiHandler({ validateSkill });
+export const handler = apiHandler('skill-validations', { validateSkill });

@@ -135,7 +135,7 @@ const diffSkill = operation({
     json(200, await services().skills.diff(fingerprint, skillName(params), query.from, query.to)),
 });
 
-export const handler = apiHandler({
+export const handler = apiHandler('skills', {
   createSkill,
   listSkills,
   getSkill,

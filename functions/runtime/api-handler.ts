@@ -1,6 +1,7 @@
 /** The one middleware chain of the API. What it returns is what AWS runs and what the standalone gateway calls. */
 import middy from '@middy/core';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { type ApiFunction, ROUTES } from '../../shared/contracts/routes.ts';
 import type { ApiContext, ApiHandler, ApiResult } from './api-call.ts';
 import { boundCaller } from './bound-caller.ts';
 import { finishedAnswer } from './finished-answer.ts';
@@ -11,8 +12,9 @@ import { requestContext } from './request-context.ts';
 
 export type ApiOperations = Readonly<Record<string, ApiOperation>>;
 
-/** @param operations by their name in the route table. */
-export function apiHandler(operations: ApiOperations): ApiHandler {
+/** @param operations by their name in the route table: each of the function's, and no other. */
+export function apiHandler(name: ApiFunction, operations: ApiOperations): ApiHandler {
+  assertComplete(name, operations);
   const dispatch = async (_event: APIGatewayProxyEvent, context: ApiContext): Promise<ApiResult> => {
     const call = context.api;
     const run = call === undefined ? undefined : operations[call.route.operation];
@@ -25,4 +27,14 @@ export function apiHandler(operations: ApiOperations): ApiHandler {
     .use(requestContext)
     .use(boundCaller)
     .use(inflatedBody);
+}
+
+/** A route without an operation, or the reverse, stops the function when it starts and not when it is called. */
+function assertComplete(name: ApiFunction, operations: ApiOperations): void {
+  const expected = ROUTES.filter((route) => route.function === name).map((route) => route.operation);
+  const missing = expected.filter((operation) => operations[operation] === undefined);
+  const unknown = Object.keys(operations).filter((operation) => !expected.includes(operation));
+  if (missing.length + unknown.length > 0) {
+    throw new Error(`${name} lacks operations [${missing}] and has some that are no routes [${unknown}]`);
+  }
 }
