@@ -21,23 +21,27 @@ export class NotCanonical extends Error {
 
 /**
  * @param files path to text; paths must be validated (unique, well-formed), contents well-formed.
+ * @param sizes UTF-8 bytes of the contents in the order of `files`, where the caller has counted them already.
  */
-export function encodePackage(files: ReadonlyMap<string, string>): Buffer {
-  const entries = [...files].map(([path, text]) => ({ path: Buffer.from(path, 'utf8'), text }));
+export function encodePackage(files: ReadonlyMap<string, string>, sizes?: readonly number[]): Buffer {
+  const entries = [...files].map(([path, text], index) => ({
+    path: Buffer.from(path, 'utf8'),
+    text,
+    size: sizes?.[index] ?? Buffer.byteLength(text, 'utf8'),
+  }));
   entries.sort((a, b) => Buffer.compare(a.path, b.path));
-  const sizes = entries.map((entry) => Buffer.byteLength(entry.text, 'utf8'));
   const total = entries.reduce(
-    (sum, entry, index) => sum + HEADER_BYTES + entry.path.length + (sizes[index] ?? 0),
+    (sum, { path, size }) => sum + HEADER_BYTES + path.length + size,
     MAGIC.length,
   );
   const bytes = Buffer.allocUnsafe(total);
   let at = MAGIC.copy(bytes, 0);
-  entries.forEach((entry, index) => {
-    at = bytes.writeUInt32BE(entry.path.length, at);
-    at += entry.path.copy(bytes, at);
-    at = bytes.writeBigUInt64BE(BigInt(sizes[index] ?? 0), at);
-    at += bytes.write(entry.text, at, 'utf8');
-  });
+  for (const { path, text, size } of entries) {
+    at = bytes.writeUInt32BE(path.length, at);
+    at += path.copy(bytes, at);
+    at = bytes.writeBigUInt64BE(BigInt(size), at);
+    at += bytes.write(text, at, 'utf8');
+  }
   return bytes;
 }
 

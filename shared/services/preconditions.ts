@@ -3,7 +3,7 @@ import type { Preconditions } from './commit-with.ts';
 
 /**
  * @param what for the message, e.g. `the skill "t1"`.
- * @param etag of what is there, undefined when nothing is. `If-Match: *` holds for anything that is there.
+ * @param etag of what is there, undefined when nothing is.
  * @throws CognitionError `precondition_failed`
  */
 export function requirePreconditions(
@@ -17,7 +17,7 @@ export function requirePreconditions(
       `If-Match: ${what} does not exist; leave the header out to create it`,
     );
   }
-  if (if_match !== undefined && if_match !== '*' && if_match !== etag) {
+  if (if_match !== undefined && if_match !== etag) {
     throw new CognitionError(
       'precondition_failed',
       `If-Match: ${what} has changed since; read it again and repeat the change with its new ETag`,

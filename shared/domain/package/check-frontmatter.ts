@@ -51,9 +51,7 @@ export function checkFrontmatter(
     report('frontmatter_not_a_map', 'the frontmatter is not made of "key: value" lines', contents.range[0]);
     return { name: undefined, description: '', warnings };
   }
-  const warn = reporter(yaml, (warning) => {
-    if (warnings.length < MAX_WARNINGS) warnings.push(warning);
-  });
+  const warn = reporter(yaml, (warning) => warnings.push(warning), MAX_WARNINGS);
   const entries = isMap(contents) ? readEntries(contents.items, warn) : new Map<string, Entry>();
   const written = checkName(name, entries.get('name'), report);
   const description = checkDescription(entries.get('description'), report);

@@ -9,6 +9,7 @@ import { LIMITS } from '../../contracts/limits.ts';
 import { positionAt, quote } from './problem-list.ts';
 
 export const SKILL_FILE = 'SKILL.md';
+const MAX_PROBLEMS = 100;
 /** The rest of a broken document is mostly echo. */
 const MAX_YAML_ERRORS = 20;
 
@@ -53,13 +54,19 @@ export function readFrontmatter(
     return undefined;
   }
   const { yaml } = located;
-  const report = reporter(yaml, add);
+  const report = reporter(yaml, add, MAX_PROBLEMS);
   return { yaml, report, document: parse(yaml, report) };
 }
 
-/** Turns offsets of the YAML into lines and columns of the file, whose first line is the fence. */
-export function reporter(yaml: string, add: (problem: PackageProblem) => void): Report {
+/**
+ * Turns offsets of the YAML into lines and columns of the file, whose first line is the fence. Each takes a walk
+ * through the text, so what comes after `max` reports is dropped before it.
+ */
+export function reporter(yaml: string, add: (problem: PackageProblem) => void, max: number): Report {
+  let reports = 0;
   return (code, message, offset) => {
+    reports += 1;
+    if (reports > max) return;
     const { line, column } = positionAt(yaml, offset);
     add({ code, path: SKILL_FILE, line: line + 1, column, message });
   };
@@ -94,7 +101,7 @@ function parse(yaml: string, report: Report): Document.Parsed<ParsedNode> | unde
   const tokens = tokenize(yaml, report);
   if (tokens === undefined) return undefined;
   const composer = new Composer({ version: '1.2', schema: 'core', strict: true, uniqueKeys: false });
-  const [document, ...more] = [...composer.compose(tokens, true, yaml.length)];
+  const [document, ...more] = withoutStacks(() => [...composer.compose(tokens, true, yaml.length)]);
   if (document === undefined) return undefined;
   const errors = document.errors.slice(0, MAX_YAML_ERRORS);
   for (const error of errors) report('frontmatter_yaml', `YAML: ${explain(error.message)}`, error.pos[0]);
@@ -104,6 +111,20 @@ function parse(yaml: string, report: Report): Document.Parsed<ParsedNode> | unde
   if (errors.length > 0 || more.length > 0) return undefined;
   reportDuplicates(document, report);
   return document;
+}
+
+/**
+ * The composer makes an Error of everything it does not like, and hostile text has one at every character: their
+ * stacks, which nobody reads, would take most of the time. The work is synchronous, so nothing else sees this.
+ */
+function withoutStacks<T>(work: () => T): T {
+  const limit = Error.stackTraceLimit;
+  Error.stackTraceLimit = 0;
+  try {
+    return work();
+  } finally {
+    Error.stackTraceLimit = limit;
+  }
 }
 
 /** YAML that is cut short by a character with a meaning is most often prose without quotes. */

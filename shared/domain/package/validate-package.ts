@@ -52,7 +52,8 @@ export function validatePackage(name: string, files: FilesMap, bounds: PackageBo
   const judged = paths.slice(0, LIMITS.packageFiles);
   for (const path of judged) checkPath(path, problems);
   checkTree(judged, problems);
-  const size = checkContents(files, problems);
+  const sizes = checkContents(files, problems);
+  const size = sizes.reduce((sum, bytes) => sum + bytes, 0);
   checkSize(
     canonicalLength(paths, size),
     Math.min(bounds.max_bytes ?? Infinity, LIMITS.packageBytes),
@@ -65,7 +66,7 @@ export function validatePackage(name: string, files: FilesMap, bounds: PackageBo
     return { kind: 'invalid', ...measured, problem_count: problems.total };
   }
   const normalized = new Map([...files.values()].map((text, index) => [paths[index] ?? '', text]));
-  const bytes = encodePackage(normalized);
+  const bytes = encodePackage(normalized, sizes);
   return { kind: 'valid', ...measured, name, description, bytes, digest: packageDigest(bytes) };
 }
 
@@ -77,11 +78,11 @@ function checkCount(files: FilesMap, problems: ProblemList): void {
   });
 }
 
-/** @returns the UTF-8 bytes of all contents. */
-function checkContents(files: FilesMap, problems: ProblemList): number {
-  let size = 0;
+/** @returns the UTF-8 bytes of each content. */
+function checkContents(files: FilesMap, problems: ProblemList): number[] {
+  const sizes: number[] = [];
   for (const [path, text] of files) {
-    size += Buffer.byteLength(text, 'utf8');
+    sizes.push(Buffer.byteLength(text, 'utf8'));
     if (text.isWellFormed()) continue;
     const position = positionAt(text, text.search(/\p{Surrogate}/u));
     problems.add({
@@ -91,7 +92,7 @@ function checkContents(files: FilesMap, problems: ProblemList): number {
       message: `${quote(path)} has half of a surrogate pair; packages hold UTF-8 text, so use valid Unicode`,
     });
   }
-  return size;
+  return sizes;
 }
 
 function checkSize(bytes: number, limit: number, problems: ProblemList): void {

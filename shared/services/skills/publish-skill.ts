@@ -41,9 +41,9 @@ export async function createSkill(
   const outcome = await retryConflicts(deps, `the skill "${request.name}"`, async () => {
     const current = await deps.skills.get(fingerprint, request.name);
     if (current?.row.revision === draft.revision) return versioned(current.row);
+    if (current !== undefined) throw skillExists(request.name);
     const row = newRow(draft, writtenAt(deps.clock), request.enabled);
     const extra = commitWith(versioned(row));
-    if (current !== undefined) return (await failedAlone(deps, extra)) ?? skillExists(request.name);
     const own = [...(await lease.hold()), ...revisionWrites(deps, fingerprint, draft, row, { absent: true })];
     return (await transactWith(deps, own, extra)) ?? announced(deps, fingerprint, row);
   });
@@ -174,24 +174,4 @@ async function transactWith(
     if (failed.length === 0) throw error;
     return new ConditionFailed(failed, { cause: error });
   }
-}
-
-/** The same, where the work itself cannot happen: a repeated request must meet its own record first. */
-async function failedAlone(deps: PublishDeps, extra: readonly Write[]): Promise<ConditionFailed | undefined> {
-  const conditions = extra.flatMap((write, index) =>
-    write.if ? [{ index, key: write.key, if: write.if }] : [],
-  );
-  if (conditions.length === 0) return undefined;
-  const failure = await transactWith(
-    deps,
-    [],
-    conditions.map((condition) => ({ kind: 'check', key: condition.key, if: condition.if })),
-  );
-  return (
-    failure &&
-    new ConditionFailed(
-      failure.failed.map((at) => conditions[at]?.index ?? at),
-      { cause: failure },
-    )
-  );
 }
