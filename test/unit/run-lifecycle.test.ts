@@ -1,0 +1,118 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { LIMITS } from '../../shared/contracts/limits.ts';
+import { KEYS } from '../../shared/domain/row-keys.ts';
+import type { RunEvent } from '../../shared/contracts/event.ts';
+import {
+  type Backstage,
+  createBackstage,
+  DEFAULT_PROFILE,
+  FINGERPRINT,
+  publishSkill,
+  putAgent,
+  refOf,
+  SCRIPT_RUN,
+  startProcess,
+  type TestProcess,
+} from '../support/run-world.ts';
+
+let backstage: Backstage;
+beforeEach(async () => {
+  backstage = createBackstage();
+  await publishSkill(backstage);
+  await putAgent(backstage);
+});
+
+async function eventsOf(process: TestProcess, runId: string): Promise<RunEvent[]> {
+  const { items } = await process.runs.events(FINGERPRINT, runId, { after: 0, limit: 200, wait_seconds: 0 });
+  return items;
+}
+
+describe('a run that goes well', () => {
+  it('passes every stage and keeps streams, artifacts and numbered events', async () => {
+    backstage.sandboxes.script = {
+      stdout: 'hello\n',
+      stderr: 'note\n',
+      outputs: { 'report.json': '{}', 'sub/.hidden': 'x' },
+    };
+    const process = startProcess(backstage);
+
+    const run = await process.run(SCRIPT_RUN);
+
+    expect(run).toMatchObject({
+      status: 'succeeded',
+      stage: 'finish',
+      exit_code: 0,
+      stdout: 'hello\n',
+      stderr: 'note\n',
+      stdout_truncated: false,
+      failure: null,
+      warnings: [],
+      artifact_count: 2,
+    });
+    expect(Object.values(run.timings)).not.toContain(null);
+    const events = await eventsOf(process, run.run_id);
+    expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
+    expect(events.map(({ type }) => type)).toEqual([
+      'run.queued',
+      'run.pinned',
+      'sandbox.requested',
+      'sandbox.ready',
+      'package.materialized',
+      'sandbox.sealed',
+      'command.started',
+      'command.output',
+      'command.output',
+      'command.exited',
+      'artifact.collected',
+      'artifact.collected',
+      'run.succeeded',
+      'sandbox.stopped',
+    ]);
+  });
+
+  it('leaves no task, key, slot, request or place in the list of active runs', async () => {
+    const process = startProcess(backstage);
+
+    const run = await process.run({ ...SCRIPT_RUN, stdin: 'secret', env: { MODE: 'x' } });
+
+    expect(run.status).toBe('succeeded');
+    expect(backstage.sandboxes.alive()).toEqual([]);
+    expect((await backstage.table.query(KEYS.slots(FINGERPRINT))).rows).toEqual([]);
+    expect(await backstage.table.get(KEYS.activeRun(run.run_id))).toBeUndefined();
+    const [task] = backstage.sandboxes.tasks.values();
+    expect(await backstage.table.get(KEYS.sandboxKey(task?.request.sandbox_id ?? ''))).toBeUndefined();
+    const owner = `run-request#${FINGERPRINT}#${run.run_id}`;
+    expect((await backstage.table.query(KEYS.blob(owner))).rows).toEqual([]);
+  });
+
+  it('takes few transactions and daemon calls', async () => {
+    const process = startProcess(backstage, { poolSize: 1 });
+    await process.pool.fill();
+    backstage.sandboxes.calls = [];
+    backstage.sandboxes.script = { stdout: 'x', outputs: { 'a.txt': 'a' } };
+    let transactions = 0;
+    const transact = backstage.table.transact.bind(backstage.table);
+    backstage.table.transact = (writes) => {
+      // Filling the pool again is not on the run's way.
+      if (writes[0]?.key.pk.startsWith('sandbox-key#') !== true && writes[0]?.key.pk.startsWith('pool#') !== true) {
+        transactions += 1;
+      }
+      return transact(writes);
+    };
+
+    const run = await process.run(SCRIPT_RUN);
+
+    expect(run.status).toBe('succeeded');
+    expect(transactions).toBe(8);
+    expect(backstage.sandboxes.calls.filter((call) => call !== 'launch')).toEqual([
+      'bind',
+      'putPackage',
+      'seal',
+      'exec',
+      'execStatus',
+      'listOutputs',
+      'getOutput',
+      'stop',
+    ]);
+  });
+});
