@@ -98,7 +98,7 @@ async function commandOf(options: RunOptions, client: Client): Promise<RunReques
 
 async function onlyScript(skill: string, client: Client): Promise<string> {
   const { items } = await client.getSkillFiles(skill);
-  const scripts = items.map(({ path }) => path).filter((path) => path.startsWith('scripts/'));
+  const scripts = items.map(({ path }) => path).filter((path) => /^scripts\/[^/]+$/.test(path));
   const [only] = scripts;
   if (only !== undefined && scripts.length === 1) return only;
   throw usage(

@@ -17,9 +17,10 @@ def escape(text):
 
 def render_chart(report):
     period = report["period"]
+    breaches = _count(report["sla"]["breaches"], "SLA breach", "es")
     subtitle = (
-        f"{period['tickets']} tickets, {period['first_created_at'][:10]} to {period['last_created_at'][:10]} · "
-        f"{period['open']} open · {report['sla']['breaches']} SLA breaches ({report['sla']['breach_rate']:.0%})"
+        f"{_count(period['tickets'], 'ticket')}, {period['first_created_at'][:10]} to {period['last_created_at'][:10]} · "
+        f"{period['open']} open · {breaches} ({report['sla']['breach_rate']:.0%})"
     )
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}"'
@@ -34,6 +35,10 @@ def render_chart(report):
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
+
+
+def _count(number, noun, plural="s"):
+    return f"{number} {noun}{'' if number == 1 else plural}"
 
 
 def _text(x, y, text, size=12, fill=INK, weight=400, anchor="start"):
