@@ -93,6 +93,7 @@ async function expectNothingLost({ world, pinned, pinOutcome, published }: Scene
 }
 
 class Killed extends Error {}
+const noWait = async (): Promise<void> => undefined;
 
 const dyingAfter =
   (scene: Scene, steps: number): Process =>
@@ -218,5 +219,41 @@ describe('no order of steps loses a package that is needed', () => {
     await publish({ ...world, packages: publisher, clock: { now: world.clock.now, sleep: later } }, NAME);
     await expectNothingLost({ world, pinned, published: true });
     expect(puts).toBe(2);
+  });
+
+  it('when a collector that was slow to delete meets another and a publisher', async () => {
+    const { world, pinned } = await dueScene();
+    const slow = {
+      ...world.packages,
+      delete: async (...object: [string, string]) => {
+        await collectorOf(world, world.errors).collect();
+        await expect(
+          publish({ ...world, clock: { ...world.clock, sleep: noWait } }, NAME),
+        ).rejects.toMatchObject({
+          code: 'conflict',
+        });
+        await world.packages.delete(...object);
+      },
+    };
+    const report = await collectorOf({ ...world, packages: slow }, world.errors).collect();
+    expect(report).toMatchObject({ packages_removed: 1, failures: 0 });
+    await publish(world, NAME);
+    await expectNothingLost({ world, pinned, published: true });
+  });
+
+  it('when a collector comes back after its lease, while its package has been published anew', async () => {
+    const { world, pinned } = await dueScene();
+    const held = {
+      ...world.packages,
+      delete: async (...object: [string, string]) => {
+        await world.packages.delete(...object);
+        world.clock.advance(HOUR_MS);
+        await collectorOf(world, world.errors).collect();
+        await publish(world, NAME);
+      },
+    };
+    const report = await collectorOf({ ...world, packages: held }, world.errors).collect();
+    expect(report).toMatchObject({ packages_removed: 0, failures: 0 });
+    await expectNothingLost({ world, pinned, published: true });
   });
 });
