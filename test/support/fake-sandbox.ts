@@ -2,18 +2,19 @@
  * Sandboxes in memory: a provider of tasks and the daemon in each, which keep the protocol as the real ones do, and
  * count what must happen at most once.
  */
-import { publicKeyOf } from '../../shared/domain/daemon-signature.ts';
+
+import type { ExecRequest, ExecStatus, StreamSlice } from '../../shared/contracts/daemon.ts';
 import { packageDigest } from '../../shared/domain/canonical-package.ts';
+import { publicKeyOf } from '../../shared/domain/daemon-signature.ts';
 import { sha256Hex } from '../../shared/domain/sha256.ts';
 import { TransientError } from '../../shared/domain/transient-error.ts';
-import type { ExecRequest, ExecStatus, StreamSlice } from '../../shared/contracts/daemon.ts';
 import type { Clock } from '../../shared/ports/clock.ts';
-import {
-  type SandboxClient,
-  type SandboxHandle,
-  SandboxRefused,
-} from '../../shared/ports/sandbox-client.ts';
-import type { LaunchSandbox, SandboxProvisioner, SandboxTask } from '../../shared/ports/sandbox-provisioner.ts';
+import { type SandboxClient, type SandboxHandle, SandboxRefused } from '../../shared/ports/sandbox-client.ts';
+import type {
+  LaunchSandbox,
+  SandboxProvisioner,
+  SandboxTask,
+} from '../../shared/ports/sandbox-provisioner.ts';
 
 export interface FakeScript {
   stdout?: string | Uint8Array;
@@ -210,14 +211,19 @@ export class FakeSandboxes {
 
   #put(task: FakeTask, held: Map<string, string>, name: string, hash: string): void {
     const old = held.get(name);
-    if (old !== undefined && old !== hash) throw new SandboxRefused('exists_with_other_content', 'other bytes');
+    if (old !== undefined && old !== hash)
+      throw new SandboxRefused('exists_with_other_content', 'other bytes');
     if (old === undefined && task.sealed) throw new SandboxRefused('sealed', 'sealed');
     held.set(name, hash);
   }
 
   async #status(
     exec: NonNullable<FakeTask['exec']>,
-    { wait_ms, stdout_offset, stderr_offset }: { wait_ms: number; stdout_offset: number; stderr_offset: number },
+    {
+      wait_ms,
+      stdout_offset,
+      stderr_offset,
+    }: { wait_ms: number; stdout_offset: number; stderr_offset: number },
   ): Promise<ExecStatus> {
     const { duration = 0, exit_code = 0, signal = null } = this.script;
     const timed_out = duration > exec.request.timeout_ms;
@@ -233,7 +239,10 @@ export class FakeSandboxes {
       timed_out: exited && timed_out,
       stdout: slice(this.script.stdout, stdout_offset),
       stderr: slice(this.script.stderr, stderr_offset),
-      egress_denied: (this.script.egress_denied ?? []).map((alias) => ({ alias, at: '2026-11-02T10:00:00Z' })),
+      egress_denied: (this.script.egress_denied ?? []).map((alias) => ({
+        alias,
+        at: '2026-11-02T10:00:00Z',
+      })),
       egress_denied_total: this.script.egress_denied?.length ?? 0,
     };
   }

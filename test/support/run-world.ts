@@ -112,7 +112,10 @@ export function startProcess(backstage: Backstage, options: ProcessOptions = {})
   const ports: Ports = { ...backstage, ...options.ports };
   const { clock } = backstage;
   const log: TestProcess['log'] = [];
-  const write = (level: string) => (message: string, fields = {}) => void log.push({ level, message, fields });
+  const write =
+    (level: string) =>
+    (message: string, fields = {}) =>
+      void log.push({ level, message, fields });
   const logger: Logger = { info: write('info'), warn: write('warn'), error: write('error') };
   const orchestrator =
     options.handlers === undefined ? sharedMachine() : interpret({ ...STEP_HANDLERS, ...options.handlers });

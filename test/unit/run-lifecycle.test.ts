@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { RunEvent } from '../../shared/contracts/event.ts';
 import { LIMITS } from '../../shared/contracts/limits.ts';
 import { KEYS } from '../../shared/domain/row-keys.ts';
-import type { RunEvent } from '../../shared/contracts/event.ts';
 import {
   type Backstage,
   createBackstage,
@@ -94,7 +94,10 @@ describe('a run that goes well', () => {
     const transact = backstage.table.transact.bind(backstage.table);
     backstage.table.transact = (writes) => {
       // Filling the pool again is not on the run's way.
-      if (writes[0]?.key.pk.startsWith('sandbox-key#') !== true && writes[0]?.key.pk.startsWith('pool#') !== true) {
+      if (
+        writes[0]?.key.pk.startsWith('sandbox-key#') !== true &&
+        writes[0]?.key.pk.startsWith('pool#') !== true
+      ) {
         transactions += 1;
       }
       return transact(writes);
