@@ -1,0 +1,74 @@
+/** The daemon's environment, parsed once, every fault named at once. */
+import { SANDBOX_ENV, SANDBOX_PORT } from '../../shared/contracts/daemon.ts';
+import { idSchema } from '../../shared/contracts/names.ts';
+import { type SandboxProfile, sandboxProfileSchema } from '../../shared/contracts/sandbox-profile.ts';
+
+/** Set by whoever starts the task, beside SANDBOX_ENV. */
+export const DAEMON_ENV = {
+  /** A listening TCP socket, inherited: HTTP/1.1, as on Fargate. */
+  listenFd: 'COGNITION_SANDBOX_LISTEN_FD',
+  /** One bidirectional stream, inherited: HTTP/2 with prior knowledge. */
+  channelFd: 'COGNITION_SANDBOX_CHANNEL_FD',
+  form: 'COGNITION_SANDBOX_FORM',
+  /** Without isolation: the folder that /skills, /workspace and the others are made in. */
+  root: 'COGNITION_SANDBOX_ROOT',
+  /** `1` when bubblewrap knows --disable-userns. */
+  disableUserns: 'COGNITION_SANDBOX_DISABLE_USERNS',
+} as const;
+
+export type Transport =
+  | { readonly kind: 'inherited'; readonly fd: number }
+  | { readonly kind: 'channel'; readonly fd: number }
+  | { readonly kind: 'port'; readonly port: number };
+
+export interface DaemonConfig {
+  readonly sandbox_id: string;
+  readonly public_key: string;
+  readonly profile: SandboxProfile;
+  readonly form: 'bubblewrap' | 'unsafe';
+  readonly disable_userns: boolean;
+  /** Empty, so that folders lie at /, wherever there is isolation. */
+  readonly root: string;
+  readonly transport: Transport;
+}
+
+/** @throws Error naming every variable that is missing or wrong. */
+export function readDaemonConfig(env: Readonly<Record<string, string | undefined>>): DaemonConfig {
+  const wrong: string[] = [];
+  const sandboxId = env[SANDBOX_ENV.sandboxId] ?? '';
+  if (!idSchema.safeParse(sandboxId).success) wrong.push(SANDBOX_ENV.sandboxId);
+  const publicKey = env[SANDBOX_ENV.publicKey] ?? '';
+  if (publicKey === '') wrong.push(SANDBOX_ENV.publicKey);
+  const profile = sandboxProfileSchema.safeParse(readJson(env[SANDBOX_ENV.profile]));
+  if (!profile.success) wrong.push(`${SANDBOX_ENV.profile} (${profile.error.message})`);
+  const form = env[DAEMON_ENV.form];
+  if (form !== 'bubblewrap' && form !== 'unsafe') wrong.push(`${DAEMON_ENV.form} (bubblewrap or unsafe)`);
+  if (wrong.length > 0 || !profile.success || (form !== 'bubblewrap' && form !== 'unsafe')) {
+    throw new Error(`environment variables are missing or wrong: ${wrong.join(', ')}`);
+  }
+  return {
+    sandbox_id: sandboxId,
+    public_key: publicKey,
+    profile: profile.data,
+    form,
+    disable_userns: env[DAEMON_ENV.disableUserns] === '1',
+    root: form === 'unsafe' ? (env[DAEMON_ENV.root] ?? '/nonexistent') : '',
+    transport: transportOf(env),
+  };
+}
+
+function transportOf(env: Readonly<Record<string, string | undefined>>): Transport {
+  const listen = env[DAEMON_ENV.listenFd];
+  if (listen !== undefined) return { kind: 'inherited', fd: Number(listen) };
+  const channel = env[DAEMON_ENV.channelFd];
+  if (channel !== undefined) return { kind: 'channel', fd: Number(channel) };
+  return { kind: 'port', port: SANDBOX_PORT };
+}
+
+function readJson(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? '');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,94 @@
+/** sandboxd: the daemon of one sandbox. Fails closed: what is not as it must be ends the process before it answers. */
+import { mkdirSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { dirname } from 'node:path';
+import type { SandboxProfile } from '../../shared/contracts/sandbox-profile.ts';
+import { importPublicKey } from '../../shared/domain/daemon-signature.ts';
+import { createCallAuthorizer } from './authorize-call.ts';
+import { createBubblewrapDriver } from './command/bubblewrap-driver.ts';
+import type { CommandDriver, CommandLimits } from './command/command-driver.ts';
+import { commandEnv } from './command/command-env.ts';
+import { resolveCommand } from './command/resolve-command.ts';
+import { createUnsafeDriver } from './command/unsafe-driver.ts';
+import { type DaemonConfig, readDaemonConfig } from './daemon-config.ts';
+import { createEgressBroker } from './egress-broker.ts';
+import { createRequestHandler } from './request-handler.ts';
+import { createSandbox } from './sandbox.ts';
+import { selfTest } from './self-test.ts';
+import { serve } from './serve.ts';
+
+const ADDRESS_SPACE_BYTES = 3 * 1024 ** 3;
+const log = (message: string): void => {
+  process.stderr.write(`sandboxd: ${message}\n`);
+};
+
+async function main(): Promise<void> {
+  process.umask(0);
+  const config = readDaemonConfig(process.env);
+  const root = config.root;
+  const paths = {
+    skills: `${root}/skills`,
+    workspace: `${root}/workspace`,
+    outputs: `${root}/outputs`,
+    tmp: `${root}/tmp`,
+    broker: `${root}/run/cognition`,
+    egress_socket: `${root}/run/cognition/egress.sock`,
+    node_bin: dirname(process.execPath),
+  };
+  for (const folder of Object.values(paths)) {
+    if (folder !== paths.egress_socket) mkdirSync(folder, { recursive: true });
+  }
+  const egress = createEgressBroker(Date.now);
+  const filters = config.form === 'bubblewrap' ? await selfTest() : 0;
+  const sandbox = createSandbox({
+    folders: paths,
+    driver: driverFor(config, paths, filters),
+    egress,
+    resolve: (request) => ({
+      argv: resolveCommand({ skills: paths.skills, node: process.execPath }, request.command),
+      env: commandEnv(paths, config.profile.env_names, request.env),
+      stdin: request.stdin === undefined ? undefined : Buffer.from(request.stdin, 'base64'),
+    }),
+    onDead: (reason) => log(`this sandbox is dead: ${reason}`),
+  });
+  await egress.listen(createServer(egress.handle), paths.egress_socket);
+  const authorizer = createCallAuthorizer({
+    sandbox_id: config.sandbox_id,
+    public_key: importPublicKey(config.public_key),
+    now: Date.now,
+  });
+  const handler = createRequestHandler({ sandbox_id: config.sandbox_id, sandbox, authorizer, log });
+  await serve(config.transport, handler, () => process.exit(0));
+}
+
+function driverFor(
+  config: DaemonConfig,
+  paths: { readonly workspace: string; readonly broker: string },
+  filters: number,
+): CommandDriver {
+  const architecture = process.arch === 'arm64' ? 'arm64' : 'x64';
+  const limits = limitsOf(config.profile);
+  if (config.form === 'unsafe')
+    return createUnsafeDriver({ architecture, limits, workspace: paths.workspace });
+  return createBubblewrapDriver({
+    architecture,
+    limits,
+    seccomp_file: `${dirname(process.argv[1] ?? '')}/command.bpf`,
+    broker_folder: paths.broker,
+    disable_userns: config.disable_userns,
+    task_filters: filters,
+  });
+}
+
+const limitsOf = (profile: SandboxProfile): CommandLimits => ({
+  max_processes: profile.max_processes,
+  max_open_files: profile.max_open_files,
+  file_bytes: profile.workspace_bytes,
+  // Address space, not memory: programs such as Node reserve far more than they use.
+  memory_bytes: profile.memory_bytes + ADDRESS_SPACE_BYTES,
+});
+
+main().catch((error: unknown) => {
+  log(error instanceof Error ? error.message : String(error));
+  process.exit(1);
+});

@@ -1,0 +1,100 @@
+/** Starts a task in its sandbox, under a user of its own where this process is root. */
+import { spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { closeSync, openSync } from 'node:fs';
+import type { Server } from 'node:net';
+import { Duplex, Readable, Writable } from 'node:stream';
+import { DAEMON_ENV } from '../../../../functions/sandboxd/daemon-config.ts';
+import type { SandboxProfile } from '../../../../shared/contracts/sandbox-profile.ts';
+import { inheritListener } from './inherit-listener.ts';
+import { DAEMON_COMMAND, OUTER_FDS, outerSandboxArgs } from './outer-sandbox.ts';
+import { supervise } from './supervise-task.ts';
+import type { TaskCgroup, TaskCgroups } from './task-cgroup.ts';
+import type { TaskImage } from './task-image.ts';
+import type { TaskProcess } from './task-runtime.ts';
+
+/** Above the numbers that systemd hands out; two servers start at different places. */
+const FIRST_UID = 0x7000_0000;
+const UIDS = 0x0fff_0000;
+
+export interface TaskLauncher {
+  launch(
+    env: Readonly<Record<string, string>>,
+    profile: SandboxProfile,
+    listener: Server | undefined,
+  ): Promise<TaskProcess>;
+  close(): Promise<void>;
+}
+
+export interface IsolatedLauncherOptions {
+  readonly image: TaskImage;
+  readonly cgroups: TaskCgroups | undefined;
+  readonly path: string;
+  readonly disable_userns: boolean;
+}
+
+export function createIsolatedLauncher(options: IsolatedLauncherOptions): TaskLauncher {
+  const { image, cgroups } = options;
+  const isRoot = process.getuid?.() === 0;
+  let next = randomInt(UIDS);
+  return {
+    launch: async (env, profile, listener) => {
+      next = (next + 1) % UIDS;
+      const uid = FIRST_UID + next;
+      const cgroup = cgroups?.create(`task-${uid}`, profile);
+      const daemonEnv = {
+        ...env,
+        [listener === undefined ? DAEMON_ENV.channelFd : DAEMON_ENV.listenFd]: String(OUTER_FDS.transport),
+        [DAEMON_ENV.form]: 'bubblewrap',
+        [DAEMON_ENV.disableUserns]: options.disable_userns ? '1' : '0',
+      };
+      try {
+        return launch(options.path, isRoot ? uid : undefined, {
+          args: outerSandboxArgs(image, profile, daemonEnv),
+          seccomp_file: image.task_seccomp,
+          listener,
+          cgroup,
+        });
+      } catch (error) {
+        await cgroup?.remove();
+        throw error;
+      }
+    },
+    close: async () => cgroups?.close(),
+  };
+}
+
+interface Launch {
+  readonly args: readonly string[];
+  readonly seccomp_file: string;
+  readonly listener: Server | undefined;
+  readonly cgroup: TaskCgroup | undefined;
+}
+
+function launch(path: string, uid: number | undefined, task: Launch): TaskProcess {
+  const seccomp = openSync(task.seccomp_file, 'r');
+  const transport = task.listener === undefined ? 'pipe' : inheritListener(task.listener);
+  const child = spawn(path, ['--args', String(OUTER_FDS.args), ...DAEMON_COMMAND], {
+    cwd: '/',
+    env: {},
+    ...(uid === undefined ? {} : { uid, gid: uid }),
+    stdio: ['ignore', 'ignore', 'pipe', transport, 'pipe', 'pipe', seccomp],
+  });
+  closeSync(seccomp);
+  task.listener?.close();
+  const streams: readonly unknown[] = child.stdio;
+  const report = streams[OUTER_FDS.report];
+  const args = streams[OUTER_FDS.args];
+  const channel = streams[OUTER_FDS.transport];
+  if (!(report instanceof Readable && args instanceof Writable)) throw new Error('bubblewrap has no pipes');
+  // bubblewrap does nothing before it has read its arguments: until then it can be put where it belongs.
+  if (child.pid !== undefined) task.cgroup?.add(child.pid);
+  args.on('error', () => undefined);
+  args.end(`${task.args.join('\0')}\0`);
+  return supervise(child, {
+    report,
+    channel: channel instanceof Duplex ? channel : undefined,
+    kill_group: false,
+    afterExit: async () => task.cgroup?.remove(),
+  });
+}

@@ -1,0 +1,77 @@
+/** A started task until it is gone: who it is, how it ended, how to end it. */
+import type { ChildProcess } from 'node:child_process';
+import { Duplex, type Readable } from 'node:stream';
+import type { TaskProcess } from './task-runtime.ts';
+
+const TAIL_BYTES = 4_096;
+
+export interface Supervision {
+  /** What bubblewrap says about itself. */
+  readonly report: Readable | undefined;
+  readonly channel: Duplex | undefined;
+  /** Without a namespace of its own a task is no more than a process group. */
+  readonly kill_group: boolean;
+  afterExit(): Promise<void>;
+}
+
+export function supervise(child: ChildProcess, options: Supervision): TaskProcess {
+  const tail = keepTail(child.stderr);
+  const channel = options.channel ?? endedChannel();
+  // The task may be gone before the channel is used.
+  channel.on('error', () => undefined);
+  let init: number | undefined;
+  let alive = true;
+  let text = '';
+  options.report?.on('error', () => undefined);
+  options.report?.on('data', (chunk: Buffer) => {
+    text = (text + chunk.toString('latin1')).slice(0, TAIL_BYTES);
+    init ??= Number(/"child-pid": (\d+)/.exec(text)?.[1] ?? Number.NaN) || undefined;
+  });
+  const exited = new Promise<{ code: number | null; signal: string | null; stderr_tail: string }>(
+    (resolve) => {
+      child.once('error', (error) => resolve({ code: null, signal: null, stderr_tail: error.message }));
+      child.once('exit', (code, signal) => {
+        alive = false;
+        const end = (): void => resolve({ code, signal, stderr_tail: tail() });
+        if (child.stderr === null || child.stderr.closed) end();
+        else child.stderr.once('close', end);
+      });
+    },
+  );
+  const gone = exited.then(options.afterExit);
+  gone.catch(() => undefined);
+  return {
+    pid: child.pid ?? 0,
+    channel,
+    exited,
+    kill: async () => {
+      // The kernel kills all of a namespace with its init, and bubblewrap ends after that. Before it has said who
+      // the init is, its own death takes the init along.
+      if (alive && child.pid !== undefined) kill(options.kill_group ? -child.pid : (init ?? child.pid));
+      await gone;
+    },
+  };
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
+}
+
+function endedChannel(): Duplex {
+  const channel = new Duplex({ read: () => undefined, write: (_chunk, _encoding, done) => done() });
+  channel.destroy();
+  return channel;
+}
+
+function keepTail(stream: Readable | null): () => string {
+  let text = '';
+  stream?.on('data', (chunk: Buffer) => {
+    text = (text + chunk.toString('utf8')).slice(-TAIL_BYTES);
+  });
+  stream?.on('error', () => undefined);
+  return () => text.trim();
+}
