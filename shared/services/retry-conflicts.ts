@@ -14,15 +14,15 @@ export class LostRace extends Error {
   override readonly name = 'LostRace';
 }
 
-const ATTEMPTS = 40;
+const ATTEMPTS = 60;
 /** A store that stays busy is a failure of its own: not worth as many tries. */
 const BUSY_ATTEMPTS = 10;
 const FIRST_DELAY_MS = 4;
 const MAX_DELAY_MS = 400;
 
 /**
- * Runs an optimistic write until its conditions hold. Fifty writers of one row each need a turn, so the
- * attempts are many and the delays are spread over the whole interval (full jitter).
+ * Runs an optimistic write until its conditions hold. Of fifty writers of one row at least one gets through in
+ * each round, so there are more attempts than that, with delays spread over the whole interval (full jitter).
  * @param what for the message, e.g. "the skill t1".
  * @throws CognitionError `conflict` when others were always faster; TransientError when the store stays busy.
  */

@@ -67,6 +67,7 @@ async function pointTo(
   skill: StoredSkill,
   revision: string | undefined,
 ): Promise<SkillRow> {
+  if (revision === undefined || revision === skill.row.revision) return skill.row;
   const { created_at: _, ...about } = await requireRevision(skills, fingerprint, skill, revision);
   return { ...skill.row, ...about };
 }

@@ -12,7 +12,14 @@ import type { PackageReader } from '../package-reader.ts';
 import { decodeCursor, encodeCursor } from '../page-cursor.ts';
 import type { SkillRecords, StoredSkill } from '../records/skill-records.ts';
 import { diffPackages } from './diff-packages.ts';
-import { findSkill, requireRevision, requireSkill, toSkill, versioned } from './skill-state.ts';
+import {
+  findSkill,
+  requirePackage,
+  requireRevision,
+  requireSkill,
+  toSkill,
+  versioned,
+} from './skill-state.ts';
 import { zipPackage } from './zip-package.ts';
 
 export interface ReadDeps {
@@ -23,7 +30,7 @@ export interface ReadDeps {
 }
 
 export async function getSkill(deps: ReadDeps, fingerprint: string, name: string): Promise<Versioned<Skill>> {
-  return versioned((await require(deps, fingerprint, name)).row);
+  return versioned((await requireNamed(deps, fingerprint, name)).row);
 }
 
 export async function listSkills(
@@ -43,7 +50,7 @@ export async function listRevisions(
   { cursor, limit }: PageQuery,
 ): Promise<Page<Revision>> {
   const after = decodeCursor('revisions', cursor, idSchema);
-  const { row } = await require(deps, fingerprint, name);
+  const { row } = await requireNamed(deps, fingerprint, name);
   const { rows, next } = await deps.skills.listRevisions(fingerprint, row.skill_id, { limit, after });
   return pageOf('revisions', rows.map(toRevision), next);
 }
@@ -54,7 +61,8 @@ export async function getRevision(
   name: string,
   revision: string,
 ): Promise<Revision> {
-  return toRevision(await requireOf(deps, fingerprint, name, revision));
+  const skill = await requireNamed(deps, fingerprint, name);
+  return toRevision(await requireRevision(deps.skills, fingerprint, skill, revision));
 }
 
 export async function listFiles(
@@ -63,7 +71,7 @@ export async function listFiles(
   name: string,
   revision?: string,
 ): Promise<{ revision: string; items: PackageFile[] }> {
-  const row = await requireOf(deps, fingerprint, name, revision);
+  const row = await packageOf(deps, fingerprint, name, revision);
   const files = await deps.reader.index(fingerprint, row.digest);
   return {
     revision: row.revision,
@@ -78,7 +86,7 @@ export async function getFile(
   path: string,
   revision?: string,
 ): Promise<BytesOrDownload> {
-  const row = await requireOf(deps, fingerprint, name, revision);
+  const row = await packageOf(deps, fingerprint, name, revision);
   const wanted = path.normalize('NFC');
   const files = await deps.reader.entries(fingerprint, row.digest);
   const file = files.find((entry) => entry.path === wanted);
@@ -100,7 +108,7 @@ export async function getPackage(
   format: 'canonical' | 'zip',
   revision?: string,
 ): Promise<BytesOrDownload> {
-  const { digest } = await requireOf(deps, fingerprint, name, revision);
+  const { digest } = await packageOf(deps, fingerprint, name, revision);
   if (format === 'zip') {
     const zip = await zipPackage(name, await deps.reader.entries(fingerprint, digest));
     if (zip.byteLength > LIMITS.responseBodyBytes) throw tooLarge(`the zip is ${zip.byteLength} bytes`);
@@ -118,10 +126,10 @@ export async function diffSkill(
   from: string,
   to?: string,
 ): Promise<SkillDiff> {
-  const skill = await require(deps, fingerprint, name);
+  const skill = await requireNamed(deps, fingerprint, name);
   const [before, after] = await Promise.all([
-    requireRevision(deps.skills, fingerprint, skill, from),
-    requireRevision(deps.skills, fingerprint, skill, to),
+    requirePackage(deps.skills, fingerprint, skill, from),
+    requirePackage(deps.skills, fingerprint, skill, to),
   ]);
   const about = {
     name,
@@ -138,12 +146,12 @@ export async function diffSkill(
   return { ...about, files: diffPackages(old, current) };
 }
 
-async function require({ skills }: ReadDeps, fingerprint: string, name: string): Promise<StoredSkill> {
+async function requireNamed({ skills }: ReadDeps, fingerprint: string, name: string): Promise<StoredSkill> {
   return requireSkill(name, await findSkill(skills, fingerprint, name));
 }
 
-async function requireOf(deps: ReadDeps, fingerprint: string, name: string, revision: string | undefined) {
-  return requireRevision(deps.skills, fingerprint, await require(deps, fingerprint, name), revision);
+async function packageOf(deps: ReadDeps, fingerprint: string, name: string, revision: string | undefined) {
+  return requirePackage(deps.skills, fingerprint, await requireNamed(deps, fingerprint, name), revision);
 }
 
 function toRevision({ skill_id: _, ...revision }: RevisionRow): Revision {

@@ -41,22 +41,30 @@ export function requireSkill(name: string, found: StoredSkill | undefined): Stor
   throw new CognitionError('not_found', `there is no skill ${JSON.stringify(name)} in this scope`);
 }
 
-/** One revision of a live skill; the current one needs no second read. @throws CognitionError `not_found` */
+/** @throws CognitionError `not_found` */
 export async function requireRevision(
   skills: SkillRecords,
   fingerprint: string,
   { row }: StoredSkill,
-  revision: string = row.revision,
-): Promise<Omit<RevisionRow, 'created_at'> & { readonly created_at: string }> {
-  if (revision === row.revision) return row;
+  revision: string,
+): Promise<RevisionRow> {
   const found = idSchema.safeParse(revision).success
     ? await skills.getRevision(fingerprint, row.skill_id, revision)
     : undefined;
-  if (found === undefined) {
-    throw new CognitionError(
-      'not_found',
-      `the skill "${row.name}" has no revision ${JSON.stringify(revision)}`,
-    );
-  }
-  return found;
+  if (found !== undefined) return found;
+  throw new CognitionError(
+    'not_found',
+    `the skill "${row.name}" has no revision ${JSON.stringify(revision)}`,
+  );
+}
+
+/** Which package a revision is; for the current one the pointer knows it without a second read. */
+export async function requirePackage(
+  skills: SkillRecords,
+  fingerprint: string,
+  skill: StoredSkill,
+  revision: string = skill.row.revision,
+): Promise<Pick<RevisionRow, 'revision' | 'digest'>> {
+  if (revision === skill.row.revision) return skill.row;
+  return requireRevision(skills, fingerprint, skill, revision);
 }
