@@ -5,9 +5,8 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { type ParseErrorCode, printParseErrorCode, visit } from 'jsonc-parser';
+import { LIMITS } from '../../shared/contracts/limits.ts';
 import { invalidRequest, jsonPointer } from './invalid-request.ts';
-
-const MAX_DEPTH = 64;
 
 /** Where `files` and `content` of a package are: their keys and texts have rules and codes of their own. */
 const PACKAGE_MEMBERS: readonly PropertyKey[] = ['files', 'content'];
@@ -44,9 +43,17 @@ function decodeUtf8(bytes: Uint8Array): string {
 function checkText(text: string, packageMembers: boolean): void {
   const objects: Set<string>[] = [];
   let depth = 0;
+  let values = 0;
+  const count = (offset: number): void => {
+    values += 1;
+    if (values > LIMITS.jsonValues) throw brokenAt(text, offset, `more than ${LIMITS.jsonValues} values`);
+  };
   const enter = (offset: number): void => {
+    count(offset);
     depth += 1;
-    if (depth > MAX_DEPTH) throw brokenAt(text, offset, `nested more than ${MAX_DEPTH} levels deep`);
+    if (depth > LIMITS.jsonDepth) {
+      throw brokenAt(text, offset, `nested more than ${LIMITS.jsonDepth} levels deep`);
+    }
   };
   visit(
     text,
@@ -72,6 +79,7 @@ function checkText(text: string, packageMembers: boolean): void {
         depth -= 1;
       },
       onLiteralValue(value, offset, _length, _line, _column, path) {
+        count(offset);
         if (typeof value === 'string' && !value.isWellFormed()) {
           refuseSurrogate(text, offset, path(), packageMembers);
         }
@@ -134,7 +142,9 @@ function keyFault(text: string, offset: number, path: readonly PropertyKey[], me
 
 function brokenAt(text: string, offset: number, message: string): Error {
   const { line, column } = placeOf(text, offset);
-  return invalidRequest(`the body is not valid JSON: line ${line}, column ${column}: ${message}`);
+  return invalidRequest(
+    `the body is not JSON as this API takes it: line ${line}, column ${column}: ${message}`,
+  );
 }
 
 function placeOf(text: string, offset: number): { line: number; column: number } {

@@ -12,6 +12,9 @@ export const LIMITS = {
   decodedBodyBytes: 24 * MiB,
   /** Response body; anything larger is answered with a `download_url`. */
   responseBodyBytes: 4 * MiB,
+  /** Values, members included, that a JSON body may have: schemas take microseconds for each. */
+  jsonValues: 100_000,
+  jsonDepth: 64,
   packageBytes: 16 * MiB,
   packageFiles: 2_000,
   /** `config_registry` keeps packages in the table, in chunks. */

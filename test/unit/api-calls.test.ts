@@ -66,8 +66,8 @@ describe('skills', () => {
     });
 
     expect(answer.status).toBe(status);
-    expect(answer.headers['etag']).toBe('"e1"');
-    expect(answer.headers['location']).toBe(created ? name : undefined);
+    expect(answer.headers.etag).toBe('"e1"');
+    expect(answer.headers.location).toBe(created ? name : undefined);
     expect(put).toHaveBeenCalledWith(fingerprint, name, { content: 'x' }, { if_match: 'e0' });
   });
 
@@ -91,7 +91,7 @@ describe('skills', () => {
     });
 
     expect(answer.status).toBe(200);
-    expect(answer.headers['etag']).toBe('"e2"');
+    expect(answer.headers.etag).toBe('"e2"');
     expect(patch).toHaveBeenCalledWith(fingerprint, name, { enabled: false }, { if_match: 'e1' });
   });
 
@@ -104,7 +104,7 @@ describe('skills', () => {
     expect(first.json).toEqual(sampleSkill().value);
     expect(second.status).toBe(304);
     expect(second.text).toBe('');
-    expect(second.headers['etag']).toBe('"e1"');
+    expect(second.headers.etag).toBe('"e1"');
   });
 
   it.each([
@@ -295,7 +295,7 @@ describe('agents', () => {
     fakeServices({ agents: { get, list, patch, delete: remove } });
     const params = { name: 'triage' };
 
-    expect((await call('getAgent', { params })).headers['etag']).toBe('"a1"');
+    expect((await call('getAgent', { params })).headers.etag).toBe('"a1"');
     expect((await call('listAgents')).json.items).toHaveLength(1);
     expect((await call('patchAgent', { params, json: { model: null } })).status).toBe(200);
     expect((await call('deleteAgent', { params })).status).toBe(204);
@@ -314,7 +314,7 @@ describe('runs', () => {
     const answer = await call('createRun', { json: { agent: 'triage', command: { argv: ['true'] } } });
 
     expect(answer.status).toBe(202);
-    expect(answer.headers['location']).toBe(`runs/${ID}`);
+    expect(answer.headers.location).toBe(`runs/${ID}`);
     expect(create).toHaveBeenCalledWith(
       fingerprint,
       { agent: 'triage', command: { argv: ['true'] }, env: {}, inputs: [], timeout_seconds: 60 },
@@ -392,7 +392,7 @@ describe('artifacts', () => {
     });
 
     expect(answer.status).toBe(201);
-    expect(answer.headers['location']).toBe(`artifacts/${ID}`);
+    expect(answer.headers.location).toBe(`artifacts/${ID}`);
     expect(create).toHaveBeenCalledWith(fingerprint, Buffer.from([0xff, 0x00, 0xd8]), 'image/png', undefined);
   });
 

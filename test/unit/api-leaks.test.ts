@@ -76,7 +76,7 @@ describe('raw scope values', () => {
 
     await call('getSkill', { params: { name: 'ticket-analysis' } });
 
-    expect(logger.lines[0]?.fields['errors']).toEqual([
+    expect(logger.lines[0]?.fields.errors).toEqual([
       {
         name: 'Error',
         code: 'EIO',

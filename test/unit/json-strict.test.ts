@@ -142,4 +142,11 @@ describe('strict JSON', () => {
   it('64 levels are fine', () => {
     expect(parse('['.repeat(64) + ']'.repeat(64))).toBeInstanceOf(Array);
   });
+
+  it.each(['1', '[]', '{"a":1}'])('a body of more than 100,000 values such as %s is refused', (value) => {
+    const many = (count: number): string => `[${Array(count).fill(value).join(',')}]`;
+
+    expect(refusal(many(100_001)).detail).toContain('more than 100000 values');
+    expect(parse(many(40_000))).toHaveLength(40_000);
+  });
 });
