@@ -84,10 +84,20 @@ export interface TestProcess extends RunBoundary {
 
 export const DEFAULT_PROFILE = sandboxProfileSchema.parse({ name: 'default', env_names: ['MODE'] });
 
-const interpret = (handlers: Readonly<Record<string, (event: unknown) => Promise<unknown>>>) =>
-  createInterpretedOrchestrator({
+/** Reading the document takes much longer than a run in memory, so all processes share one machine. */
+let shared: InterpretedOrchestrator | undefined;
+let replaced: NonNullable<ProcessOptions['handlers']> = {};
+
+function sharedMachine(handlers: NonNullable<ProcessOptions['handlers']>): InterpretedOrchestrator {
+  replaced = handlers;
+  shared ??= createInterpretedOrchestrator({
     definition: RUN_MACHINE,
-    handlers,
+    handlers: Object.fromEntries(
+      Object.entries(STEP_HANDLERS).map(([state, handler]) => [
+        state,
+        (event: unknown) => (replaced[state as keyof typeof STEP_HANDLERS] ?? handler)(event),
+      ]),
+    ),
     onFailedExecution: async (run, failure) => {
       await services().steps.recordFailure(run, failure);
       await services().steps.teardown(run);
@@ -99,13 +109,8 @@ const interpret = (handlers: Readonly<Record<string, (event: unknown) => Promise
     },
     retryScale: 0,
   });
-
-/** Reading the document takes much longer than a run in memory; processes that change no handler share it. */
-let shared: InterpretedOrchestrator | undefined;
-const sharedMachine = (): InterpretedOrchestrator => {
-  shared ??= interpret(STEP_HANDLERS);
   return shared;
-};
+}
 
 /** One life of a server on top of what outlives it. */
 export function startProcess(backstage: Backstage, options: ProcessOptions = {}): TestProcess {
@@ -117,8 +122,7 @@ export function startProcess(backstage: Backstage, options: ProcessOptions = {})
     (message: string, fields = {}) =>
       void log.push({ level, message, fields });
   const logger: Logger = { info: write('info'), warn: write('warn'), error: write('error') };
-  const orchestrator =
-    options.handlers === undefined ? sharedMachine() : interpret({ ...STEP_HANDLERS, ...options.handlers });
+  const orchestrator = sharedMachine(options.handlers ?? {});
   const ids = createUlidIds();
   const boundary = createRunBoundary({
     ...ports,

@@ -1,15 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { RunEvent } from '../../shared/contracts/event.ts';
-import { LIMITS } from '../../shared/contracts/limits.ts';
 import { KEYS } from '../../shared/domain/row-keys.ts';
 import {
   type Backstage,
   createBackstage,
-  DEFAULT_PROFILE,
   FINGERPRINT,
   publishSkill,
   putAgent,
-  refOf,
   SCRIPT_RUN,
   startProcess,
   type TestProcess,

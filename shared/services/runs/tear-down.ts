@@ -31,6 +31,7 @@ export async function tearDown(deps: TeardownDeps, run: RunRef): Promise<void> {
   const forget: Write[] = ended ? [runs.deleteActive(run.run_id)] : [];
   if (row === undefined || sandbox === undefined || sandbox.row.stopped) {
     if (forget.length > 0) await table.transact(forget);
+    if (!ended) throw notEnded(run);
     return;
   }
   const stopped = await stopSandbox(deps, run, sandbox.row.sandbox_id);
@@ -47,7 +48,11 @@ export async function tearDown(deps: TeardownDeps, run: RunRef): Promise<void> {
       ],
     };
   });
+  if (!ended) throw notEnded(run);
 }
+
+/** RecordFailure must have failed for good: the execution fails too, so that what looks after those ends the run. */
+const notEnded = ({ run_id }: RunRef): Error => new Error(`the run ${run_id} was torn down before it ended`);
 
 async function stopSandbox(
   { manager, logger }: TeardownDeps,
