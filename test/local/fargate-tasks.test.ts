@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { ListTasksCommand, StopTaskCommand, type Task } from '@aws-sdk/client-ecs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createFakeTaskRuntime } from '../support/fake-task-runtime.ts';
+import { createFakeTaskRuntime, type FakeTaskRuntimeOptions } from '../support/fake-task-runtime.ts';
 import { addressOf, type FargateFixture, runTaskInput, startFargate } from '../support/fargate-fixture.ts';
 
 let fargate: FargateFixture;
@@ -72,13 +72,12 @@ describe('a task of local Fargate', () => {
     expect(JSON.parse(task?.env.COGNITION_SANDBOX_PROFILE ?? '')).toMatchObject({ name: 'large' });
   });
 
-  it('is STOPPED with the reason when its daemon exits, closes its channel, or is stopped', async () => {
+  it('is STOPPED with the reason when its daemon exits or it is stopped', async () => {
     fargate = await startFargate();
-    const [exits, hangsUp, isStopped] = [await fargate.run(), await fargate.run(), await fargate.run()];
-    for (const task of [exits, hangsUp, isStopped]) await fargate.until(task.taskArn, 'RUNNING');
+    const [exits, isStopped] = [await fargate.run(), await fargate.run()];
+    for (const task of [exits, isStopped]) await fargate.until(task.taskArn, 'RUNNING');
 
     fargate.runtime.tasks[0]?.exit(7);
-    fargate.runtime.tasks[1]?.hangUp();
     await stop(isStopped, 'the run has ended');
 
     const exited = await fargate.until(exits.taskArn, 'STOPPED');
@@ -87,10 +86,6 @@ describe('a task of local Fargate', () => {
       stoppedReason: 'the sandbox daemon ended with code 7',
     });
     expect(exited.containers?.[0]?.exitCode).toBe(7);
-    expect(await fargate.until(hangsUp.taskArn, 'STOPPED')).toMatchObject({
-      stopCode: 'EssentialContainerExited',
-      stoppedReason: 'the sandbox daemon closed its channel',
-    });
     expect(await fargate.until(isStopped.taskArn, 'STOPPED')).toMatchObject({
       stopCode: 'UserInitiated',
       stoppedReason: 'the run has ended',
@@ -99,27 +94,39 @@ describe('a task of local Fargate', () => {
     expect(fargate.runtime.alive()).toBe(0);
   });
 
-  it('is STOPPED when it cannot start, stays silent, or answers as another sandbox', async () => {
-    let failure: Error | undefined = new Error('no user namespaces here');
-    let silent = true;
-    const runtime = createFakeTaskRuntime({
-      failStart: () => failure,
-      silent: () => silent,
-      healthId: () => '01J00000000000000000000009',
-    });
-    fargate = await startFargate(runtime, { start_timeout_ms: 100 });
+  it.each<[string, FakeTaskRuntimeOptions, string]>([
+    ['cannot start', { failStart: () => new Error('no namespaces here') }, 'no namespaces here'],
+    ['stays silent', { onHealth: () => 'silence' }, 'did not answer within 100 ms'],
+    ['hangs up', { onHealth: () => 'hang up' }, 'ECONNRESET'],
+    ['answers as another', { healthId: () => '01J00000000000000000000009' }, 'id of another sandbox'],
+    [
+      'dies of its first call',
+      {
+        onHealth: (task) => {
+          setTimeout(() => task.exit(3), 20);
+          return 'hang up';
+        },
+      },
+      'ended with code 3',
+    ],
+  ])('is STOPPED, and says why, when its daemon %s', async (_, behaviour, reason) => {
+    fargate = await startFargate(createFakeTaskRuntime(behaviour), { start_timeout_ms: 100 });
 
-    const failed = await fargate.until((await fargate.run()).taskArn, 'STOPPED');
-    failure = undefined;
-    const late = await fargate.until((await fargate.run()).taskArn, 'STOPPED');
-    silent = false;
-    const foreign = await fargate.until((await fargate.run()).taskArn, 'STOPPED');
+    const task = await fargate.until((await fargate.run()).taskArn, 'STOPPED');
 
-    expect(failed.stoppedReason).toContain('no user namespaces here');
-    expect(late.stoppedReason).toContain('did not answer within 100 ms');
-    expect(foreign.stoppedReason).toContain('id of another sandbox');
-    expect([failed, late, foreign].map((task) => task.stopCode)).toEqual(Array(3).fill('TaskFailedToStart'));
-    expect(runtime.alive()).toBe(0);
+    expect(task.stoppedReason).toContain(reason);
+    expect(task.startedAt).toBeUndefined();
+    expect(fargate.runtime.alive()).toBe(0);
+  });
+
+  it('is killed again when it could not be killed at once', async () => {
+    fargate = await startFargate(createFakeTaskRuntime({ failKills: 1 }));
+    const task = await fargate.until((await fargate.run()).taskArn, 'RUNNING');
+
+    await stop(task);
+    await fargate.until(task.taskArn, 'STOPPED');
+
+    expect(fargate.runtime.alive()).toBe(0);
   });
 
   it('is killed also when it is stopped while it starts', async () => {
@@ -131,7 +138,7 @@ describe('a task of local Fargate', () => {
     slow.open();
     await fargate.until(task.taskArn, 'STOPPED');
 
-    expect(fargate.runtime.kills).toBe(1);
+    expect(fargate.runtime.kills()).toBe(1);
     expect(fargate.runtime.alive()).toBe(0);
   });
 

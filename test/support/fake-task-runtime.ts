@@ -1,6 +1,7 @@
-/** A TaskRuntime without a sandbox: a daemon in this process that answers health and whatever a test gives it. */
-import { createServer, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
-import { duplexPair } from 'node:stream';
+/** A TaskRuntime without a sandbox: a daemon in this process that answers its health call and nothing else. */
+import { createServer } from 'node:http';
+import type { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
 import type { TaskProcess, TaskRuntime } from '../../infra/local/fargate/task/task-runtime.ts';
 import { SANDBOX_ENV } from '../../shared/contracts/daemon.ts';
 
@@ -9,86 +10,70 @@ export interface FakeTask {
   readonly profile: string;
   alive: boolean;
   exit(code: number): void;
-  /** Closes the channel, the process stays. */
-  hangUp(): void;
 }
 
 export interface FakeTaskRuntime extends TaskRuntime {
   readonly tasks: FakeTask[];
-  readonly kills: number;
+  kills(): number;
   alive(): number;
 }
 
-type Handler = (stream: ServerHttp2Stream, headers: Record<string, unknown>) => void;
+export interface FakeTaskRuntimeOptions {
+  /** Awaited by every start. */
+  readonly gate?: () => Promise<void>;
+  readonly failStart?: () => Error | undefined;
+  readonly failKills?: number;
+  readonly onHealth?: (task: FakeTask) => 'answer' | 'silence' | 'hang up';
+  readonly healthId?: (sandboxId: string) => string;
+}
 
-export function createFakeTaskRuntime(
-  options: {
-    handler?: Handler;
-    /** Awaited by every start. */
-    gate?: () => Promise<void>;
-    failStart?: () => Error | undefined;
-    healthId?: (sandboxId: string) => string;
-    silent?: () => boolean;
-  } = {},
-): FakeTaskRuntime {
+export function createFakeTaskRuntime(options: FakeTaskRuntimeOptions = {}): FakeTaskRuntime {
   const tasks: FakeTask[] = [];
   let kills = 0;
-  let pid = 1_000;
+  let failures = options.failKills ?? 0;
   return {
     isolation: 'none',
     warnings: ['a fake runtime isolates nothing'],
     tasks,
-    get kills() {
-      return kills;
-    },
+    kills: () => kills,
     alive: () => tasks.filter((task) => task.alive).length,
     imageIdentity: (profile) => `fake:${profile.name}`,
     close: async () => undefined,
-    start: async (env, profile): Promise<TaskProcess> => {
+    start: async (env, profile, listener): Promise<TaskProcess> => {
       await options.gate?.();
       const failure = options.failStart?.();
       if (failure !== undefined) throw failure;
       const exited = Promise.withResolvers<Awaited<TaskProcess['exited']>>();
-      const [ours, theirs] = duplexPair();
-      const server = createServer({ settings: { initialWindowSize: 16 * 1024 * 1024 } });
-      let session: ServerHttp2Session | undefined;
-      server.on('session', (opened) => {
-        session = opened;
-        opened.on('error', () => undefined);
-      });
-      const sandboxId = env[SANDBOX_ENV.sandboxId] ?? '';
-      server.on('stream', (stream, headers) => {
-        stream.on('error', () => undefined);
-        if (headers[':path'] !== '/v1/health') return options.handler?.(stream, headers);
-        if (options.silent?.()) return undefined;
-        stream.respond({ ':status': 200, 'content-type': 'application/json' });
+      const sockets = new Set<Socket>();
+      const http = createServer((_request, response) => {
+        const sandboxId = env[SANDBOX_ENV.sandboxId] ?? '';
+        const what = options.onHealth?.(task) ?? 'answer';
         const sandbox_id = options.healthId?.(sandboxId) ?? sandboxId;
-        return stream.end(JSON.stringify({ sandbox_id, state: 'ready' }));
+        if (what === 'answer') response.end(JSON.stringify({ sandbox_id, state: 'ready' }));
+        if (what === 'hang up') response.destroy();
       });
-      theirs.on('error', () => undefined);
-      ours.on('error', () => undefined);
-      server.emit('connection', theirs);
+      listener?.on('connection', (socket) => {
+        sockets.add(socket);
+        http.emit('connection', socket);
+      });
       const end = (code: number | null, signal: string | null): void => {
         if (!task.alive) return;
         task.alive = false;
-        session?.destroy();
-        theirs.destroy();
+        listener?.close();
+        for (const socket of sockets) socket.destroy();
         exited.resolve({ code, signal, stderr_tail: '' });
       };
-      const task: FakeTask = {
-        env,
-        profile: profile.name,
-        alive: true,
-        exit: (code) => end(code, null),
-        hangUp: () => session?.destroy(),
-      };
+      const task: FakeTask = { env, profile: profile.name, alive: true, exit: (code) => end(code, null) };
       tasks.push(task);
-      pid += 1;
       return {
-        pid,
-        channel: ours,
+        pid: 1_000 + tasks.length,
+        channel: new Duplex().destroy(),
         exited: exited.promise,
         kill: async () => {
+          if (failures > 0) {
+            failures -= 1;
+            throw new Error('not now');
+          }
           kills += 1;
           end(null, 'SIGKILL');
         },

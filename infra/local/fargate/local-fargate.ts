@@ -11,7 +11,6 @@ import { createEcsOperations } from './ecs-operations.ts';
 import { createEcsServer } from './ecs-server.ts';
 import type { TaskRuntime } from './task/task-runtime.ts';
 import { type Advertise, createTaskListeners } from './task-listeners.ts';
-import { createTaskProxy } from './task-proxy.ts';
 import { createTaskRunner } from './task-runner.ts';
 import { createTaskTable } from './task-table.ts';
 
@@ -58,7 +57,6 @@ export function createLocalFargate(options: LocalFargateOptions): LocalFargate {
   const runner = createTaskRunner({
     runtime,
     listeners,
-    proxy: createTaskProxy(),
     max_tasks: options.max_tasks,
     max_starting: options.max_starting ?? 2 * availableParallelism(),
     start_timeout_ms: options.start_timeout_ms ?? 60_000,
@@ -88,8 +86,8 @@ export function createLocalFargate(options: LocalFargateOptions): LocalFargate {
   return {
     start: async (port = 0) => {
       // Found out now rather than by the first run.
-      const probe = await listeners.open((socket) => socket.destroy());
-      probe.close();
+      const probe = await listeners.open();
+      probe.server.close();
       await new Promise<void>((resolve, reject) => {
         server.once('error', (cause) => {
           const message = `local Fargate cannot listen on ${host}:${port}; stop what does, or choose another port`;

@@ -1,16 +1,16 @@
 /**
- * Where tasks listen. On Linux each gets an address of its own out of 127.88.0.0/16 with the production port;
- * elsewhere `advertise` gives each another port on one host. Addresses are handed out in a ring that starts
- * anywhere, so that a stale address meets nobody for 65,000 tasks or a restart.
+ * Where tasks listen: a socket is bound here and inherited by the task, so that its daemon serves it as on
+ * Fargate, with nobody in between. On Linux each task gets an address of its own out of 127.88.0.0/16 with the
+ * production port; `advertise` gives each another port on one host instead. Addresses go round in a ring that
+ * begins anywhere, so that a stale address meets nobody for 65,000 tasks, or for a restart.
  */
 import { randomInt } from 'node:crypto';
-import { createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { SANDBOX_PORT } from '../../../shared/contracts/daemon.ts';
 
-/** Connections to one task at a time: the callers of a run need a handful. */
-const CONNECTIONS_PER_TASK = 64;
 const ADDRESSES = 65_534;
 const ATTEMPTS = 32;
+const BACKLOG = 64;
 
 export interface Advertise {
   /** What callers connect to, e.g. `127.0.0.1` or `host.docker.internal`. */
@@ -20,36 +20,29 @@ export interface Advertise {
 }
 
 export interface TaskListener {
+  /** Listening; to be closed by whoever asked for it, or by the runtime that hands its socket to a task. */
+  readonly server: Server;
   readonly host: string;
   readonly port: number;
-  /** Also ends every connection. */
-  close(): void;
 }
 
 export interface TaskListeners {
-  open(onConnection: (socket: Socket) => void): Promise<TaskListener>;
+  open(): Promise<TaskListener>;
 }
 
 export function createTaskListeners(advertise: Advertise | undefined): TaskListeners {
   if (advertise !== undefined) {
-    return {
-      open: async (onConnection) => {
-        const { server, sockets } = connectionServer(onConnection);
-        const port = await listen(server, advertise.bind ?? advertise.host, 0);
-        return listenerOf(server, sockets, advertise.host, port);
-      },
-    };
+    const bind = advertise.bind ?? advertise.host;
+    return { open: async () => ({ ...(await listen(bind, 0)), host: advertise.host }) };
   }
   let next = randomInt(ADDRESSES);
   return {
-    open: async (onConnection) => {
+    open: async () => {
       for (let attempt = 1; ; attempt += 1) {
         next = (next + 1) % ADDRESSES;
         const host = `127.88.${(next + 1) >> 8}.${(next + 1) & 255}`;
-        const { server, sockets } = connectionServer(onConnection);
         try {
-          const port = await listen(server, host, SANDBOX_PORT);
-          return listenerOf(server, sockets, host, port);
+          return { ...(await listen(host, SANDBOX_PORT)), host };
         } catch (error) {
           if (attempt === ATTEMPTS || !isInUse(error)) throw unusable(host, error);
         }
@@ -68,35 +61,13 @@ function unusable(host: string, cause: unknown): Error {
   return new Error(`no task can listen on ${host}:${SANDBOX_PORT}: ${fix}`, { cause });
 }
 
-function connectionServer(onConnection: (socket: Socket) => void): { server: Server; sockets: Set<Socket> } {
-  const sockets = new Set<Socket>();
-  const server = createServer({ noDelay: true }, (socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-    onConnection(socket);
-  });
-  server.maxConnections = CONNECTIONS_PER_TASK;
-  return { server, sockets };
-}
-
-function listen(server: Server, host: string, port: number): Promise<number> {
+function listen(host: string, port: number): Promise<{ server: Server; port: number }> {
+  const server = createServer();
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen({ host, port, exclusive: true }, () => {
-      server.off('error', reject);
+    server.listen({ host, port, backlog: BACKLOG, exclusive: true }, () => {
       const address = server.address();
-      resolve(typeof address === 'object' && address !== null ? address.port : port);
+      resolve({ server, port: typeof address === 'object' && address !== null ? address.port : port });
     });
   });
-}
-
-function listenerOf(server: Server, sockets: Set<Socket>, host: string, port: number): TaskListener {
-  return {
-    host,
-    port,
-    close: () => {
-      server.close();
-      for (const socket of sockets) socket.destroy();
-    },
-  };
 }

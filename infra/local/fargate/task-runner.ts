@@ -1,21 +1,21 @@
 /**
  * Runs tasks: at most so many at once, the rest wait in order of arrival. Each goes PROVISIONING, PENDING,
- * RUNNING, STOPPED and holds its process, channel and listener in one function, which gives all of them back.
+ * RUNNING, STOPPED and holds its listener and process in one function, which gives both back.
  */
 import type { Clock } from '../../../shared/ports/clock.ts';
 import type { Logger } from '../../../shared/ports/logger.ts';
 import type { TaskProcess, TaskRuntime } from './task/task-runtime.ts';
-import { awaitHealth, openChannel } from './task-channel.ts';
-import type { TaskListeners } from './task-listeners.ts';
-import type { TaskProxy } from './task-proxy.ts';
+import { awaitHealth } from './task-health.ts';
+import type { TaskListener, TaskListeners } from './task-listeners.ts';
 import type { StopCode, TaskRecord, TaskStatus } from './task-record.ts';
 
 const KILL_ATTEMPTS = 3;
 const KILL_PAUSE_MS = 200;
+/** A daemon that fails its first call is mostly about to end; how it ends says more. */
+const LAST_WORDS_MS = 500;
 
 export interface TaskRunnerOptions {
   readonly runtime: TaskRuntime;
-  readonly proxy: TaskProxy;
   readonly listeners: TaskListeners;
   readonly max_tasks: number;
   /** Starts at the same time; more of them on few cores only make each one slower. */
@@ -127,14 +127,18 @@ async function liveTask(
   task: LiveTask,
   started: () => void,
 ): Promise<Ending> {
-  const releases: (() => void)[] = [];
+  let listener: TaskListener | undefined;
   let process: TaskProcess | undefined;
   try {
     setStatus(record, 'PENDING');
-    process = await options.runtime.start(task.env, record.profile);
+    listener = await options.listeners.open();
+    process = await options.runtime.start(task.env, record.profile, listener.server);
     watchExit(options, record, task, process);
-    const early = await bringUp(options, record, task, process, releases);
+    const early = await untilHealthy(options, record, task, listener);
     if (early !== undefined) return early;
+    record.address = { host: listener.host, port: listener.port };
+    record.started_at = options.clock.now();
+    setStatus(record, 'RUNNING');
     started();
     return await task.ended.promise;
   } catch (cause) {
@@ -143,41 +147,32 @@ async function liveTask(
     return { code: 'TaskFailedToStart', reason: `the task could not be started: ${reason}` };
   } finally {
     setStatus(record, 'STOPPING');
-    for (const release of releases.reverse()) release();
+    listener?.server.close();
     if (process !== undefined) await kill(options, record, process);
   }
 }
 
-/** Channel, health, listener; then RUNNING. Returns what ended the task when something did before that. */
-async function bringUp(
+/** Returns what ended the task when something did before the daemon answered. */
+async function untilHealthy(
   options: TaskRunnerOptions,
   record: TaskRecord,
   task: LiveTask,
-  process: TaskProcess,
-  releases: (() => void)[],
+  listener: TaskListener,
 ): Promise<Ending | undefined> {
-  const session = openChannel(process.channel);
-  releases.push(() => session.destroy());
-  const late = `the daemon did not answer within ${options.start_timeout_ms} ms`;
-  const timer = setTimeout(
-    () => task.ended.resolve({ code: 'TaskFailedToStart', reason: late }),
-    options.start_timeout_ms,
-  );
+  const healthy = awaitHealth(listener, record.sandbox_id, options.start_timeout_ms);
   try {
-    const early = await Promise.race([awaitHealth(session, record.sandbox_id), task.ended.promise]);
-    if (early !== undefined) return early;
-  } finally {
-    clearTimeout(timer);
+    return (await Promise.race([healthy, task.ended.promise])) ?? undefined;
+  } catch (failure) {
+    const lastWords = new AbortController();
+    const silence = options.clock.sleep(LAST_WORDS_MS, lastWords.signal).then(
+      () => undefined,
+      () => undefined,
+    );
+    const ending = await Promise.race([task.ended.promise, silence]);
+    lastWords.abort();
+    if (ending === undefined) throw failure;
+    return ending;
   }
-  const listener = await options.listeners.open((socket) => options.proxy.serve(socket, session));
-  releases.push(() => listener.close());
-  // A daemon that gives up its channel can serve nobody any more.
-  const gone = 'the sandbox daemon closed its channel';
-  session.once('close', () => task.ended.resolve({ code: 'EssentialContainerExited', reason: gone }));
-  record.address = { host: listener.host, port: listener.port };
-  record.started_at = options.clock.now();
-  setStatus(record, 'RUNNING');
-  return undefined;
 }
 
 /** Rejections of `exited` cannot be: the runtime reports every end as a value. */
