@@ -5,6 +5,7 @@
  */
 import { availableParallelism } from 'node:os';
 import type { SandboxProfile } from '../../../shared/contracts/sandbox-profile.ts';
+import { CognitionError } from '../../../shared/domain/cognition-error.ts';
 import type { Clock } from '../../../shared/ports/clock.ts';
 import type { Logger } from '../../../shared/ports/logger.ts';
 import { createEcsOperations } from './ecs-operations.ts';
@@ -40,7 +41,7 @@ export interface LocalFargateOptions {
 }
 
 export interface LocalFargate {
-  /** @throws Error when the port is taken, or tasks could not listen here. */
+  /** @throws CognitionError `sandbox_unavailable` when the port is taken, or tasks could not listen here. */
   start(port?: number): Promise<{ endpoint: string }>;
   /** Kills every task; the runtime stays with whoever made it. */
   close(): Promise<void>;
@@ -91,7 +92,7 @@ export function createLocalFargate(options: LocalFargateOptions): LocalFargate {
       await new Promise<void>((resolve, reject) => {
         server.once('error', (cause) => {
           const message = `local Fargate cannot listen on ${host}:${port}; stop what does, or choose another port`;
-          reject(new Error(message, { cause }));
+          reject(new CognitionError('sandbox_unavailable', message, { cause }));
         });
         server.listen({ host, port, exclusive: true }, resolve);
       });

@@ -7,6 +7,7 @@
 import { randomInt } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
 import { SANDBOX_PORT } from '../../../shared/contracts/daemon.ts';
+import { CognitionError } from '../../../shared/domain/cognition-error.ts';
 
 const ADDRESSES = 65_534;
 const ATTEMPTS = 32;
@@ -54,11 +55,12 @@ export function createTaskListeners(advertise: Advertise | undefined): TaskListe
 const isInUse = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
 
-function unusable(host: string, cause: unknown): Error {
+function unusable(host: string, cause: unknown): CognitionError {
   const fix = isInUse(cause)
     ? `something else on this machine listens on port ${SANDBOX_PORT} of every address; stop it`
     : 'this system has no such loopback addresses; set `advertise` to give tasks ports of one host instead';
-  return new Error(`no task can listen on ${host}:${SANDBOX_PORT}: ${fix}`, { cause });
+  const message = `no task can listen on ${host}:${SANDBOX_PORT}: ${fix}`;
+  return new CognitionError('sandbox_unavailable', message, { cause });
 }
 
 function listen(host: string, port: number): Promise<{ server: Server; port: number }> {
