@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import type { RunEvent } from '../../shared/contracts/event.ts';
 import type { Run } from '../../shared/contracts/run.ts';
 import { KEYS, OBJECT_KEYS } from '../../shared/domain/row-keys.ts';
 import { isFinalStatus } from '../../shared/domain/run-transitions.ts';
@@ -36,12 +37,18 @@ export async function expectRunClosed(
   return run;
 }
 
+export async function allEvents(process: TestProcess, runId: string): Promise<RunEvent[]> {
+  const items: RunEvent[] = [];
+  for (;;) {
+    const after = items.at(-1)?.sequence ?? 0;
+    const page = await process.runs.events(FINGERPRINT, runId, { after, limit: 200, wait_seconds: 0 });
+    if (page.items.length === 0) return items;
+    items.push(...page.items);
+  }
+}
+
 async function expectEvents(process: TestProcess, run: Run): Promise<void> {
-  const { items } = await process.runs.events(FINGERPRINT, run.run_id, {
-    after: 0,
-    limit: 200,
-    wait_seconds: 0,
-  });
+  const items = await allEvents(process, run.run_id);
   expect(items.map(({ sequence }) => sequence)).toEqual(items.map((_, index) => index + 1));
   const once = items
     .map(({ type }) => type)

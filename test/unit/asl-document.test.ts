@@ -47,7 +47,7 @@ const tasks = Object.entries(machine.States)
 
 describe('the run machine document', () => {
   it('is valid Amazon States Language', () => {
-    const definition = structuredClone(RUN_MACHINE) as Parameters<typeof aslValidator>[0];
+    const definition = structuredClone(RUN_MACHINE);
 
     const { isValid, errorsText } = aslValidator(definition, { checkPaths: true, checkArn: true });
 

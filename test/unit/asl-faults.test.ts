@@ -2,11 +2,10 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { STEP_HANDLERS } from '../../functions/run-steps/step-handlers.ts';
 import { TRANSIENT_ERROR } from '../../shared/contracts/workflow.ts';
 import { CognitionError } from '../../shared/domain/cognition-error.ts';
-import { expectRunClosed } from '../support/run-invariants.ts';
+import { allEvents, expectRunClosed } from '../support/run-invariants.ts';
 import {
   type Backstage,
   createBackstage,
-  FINGERPRINT,
   publishSkill,
   putAgent,
   SCRIPT_RUN,
@@ -154,11 +153,7 @@ describe('a sandbox that would not stop', () => {
     const run = await process.run(SCRIPT_RUN);
 
     expect(run.status).toBe('succeeded');
-    const { items } = await process.runs.events(FINGERPRINT, run.run_id, {
-      after: 0,
-      limit: 200,
-      wait_seconds: 0,
-    });
+    const items = await allEvents(process, run.run_id);
     expect(items.at(-1)?.type).toBe('sandbox.teardown_failed');
     expect(backstage.sandboxes.alive()).toHaveLength(1);
     backstage.clock.advance(3_600_000);

@@ -1,10 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createRunSchema } from '../../shared/contracts/run.ts';
 import { LIMITS } from '../../shared/contracts/limits.ts';
+import { createRunSchema } from '../../shared/contracts/run.ts';
 import { isCognitionError } from '../../shared/domain/cognition-error.ts';
 import { KEYS } from '../../shared/domain/row-keys.ts';
 import { TransientError } from '../../shared/domain/transient-error.ts';
 import { ConditionFailed } from '../../shared/ports/table-store.ts';
+import { allEvents } from '../support/run-invariants.ts';
 import {
   type Backstage,
   createBackstage,
@@ -29,7 +30,9 @@ beforeEach(async () => {
 const create = (request: Record<string, unknown>, from = process) =>
   from.runs.create(FINGERPRINT, createRunSchema.parse(request));
 
-async function refusal(work: Promise<unknown>): Promise<{ code: string; message: string; pointers: string[] }> {
+async function refusal(
+  work: Promise<unknown>,
+): Promise<{ code: string; message: string; pointers: string[] }> {
   const error = await work.then(
     () => undefined,
     (reason: unknown) => reason,
@@ -65,11 +68,26 @@ describe('a run that cannot start is refused and nothing is stored', () => {
       'script_not_found',
       './scripts/run.sh',
     ],
-    ['an environment name the profile does not allow', { ...SCRIPT_RUN, env: { OTHER: '1' } }, 'invalid_request', 'MODE'],
-    ['an environment name that nobody may set', { ...SCRIPT_RUN, env: { LD_PRELOAD: '1' } }, 'invalid_request', 'LD_PRELOAD'],
+    [
+      'an environment name the profile does not allow',
+      { ...SCRIPT_RUN, env: { OTHER: '1' } },
+      'invalid_request',
+      'MODE',
+    ],
+    [
+      'an environment name that nobody may set',
+      { ...SCRIPT_RUN, env: { LD_PRELOAD: '1' } },
+      'invalid_request',
+      'LD_PRELOAD',
+    ],
     ['an absolute output glob', { ...SCRIPT_RUN, outputs: ['/etc/*'] }, 'invalid_request', 'relative'],
     ['an output glob that climbs', { ...SCRIPT_RUN, outputs: ['a/../../*'] }, 'invalid_request', '".."'],
-    ['JSON for stdin that is too long', { ...SCRIPT_RUN, stdin_json: 'x'.repeat(LIMITS.stdinBytes) }, 'invalid_request', 'stdin_json'],
+    [
+      'JSON for stdin that is too long',
+      { ...SCRIPT_RUN, stdin_json: 'x'.repeat(LIMITS.stdinBytes) },
+      'invalid_request',
+      'stdin_json',
+    ],
   ];
   it.each(cases)('%s', async (_name, request, code, word) => {
     const refused = await refusal(create(request));
@@ -109,22 +127,16 @@ describe('a run that cannot start is refused and nothing is stored', () => {
     expect(await refusal(other)).toMatchObject({ code: 'agent_not_found' });
   });
 
-  it.each([
-    ['../up'],
-    ['/abs'],
-    ['a//b'],
-    ['a/./b'],
-    ['a\\b'],
-    ['a\u0007b'],
-    ['\ud800'],
-    ['x'.repeat(256)],
-  ])('an input at the path %j', async (path) => {
-    const { artifact_id } = await process.inputs.create(FINGERPRINT, Buffer.from('x'), 'text/plain');
+  it.each([['../up'], ['/abs'], ['a//b'], ['a/./b'], ['a\\b'], ['a\u0007b'], ['\ud800'], ['x'.repeat(256)]])(
+    'an input at the path %j',
+    async (path) => {
+      const { artifact_id } = await process.inputs.create(FINGERPRINT, Buffer.from('x'), 'text/plain');
 
-    const refused = await refusal(create({ ...SCRIPT_RUN, inputs: [{ artifact_id, path }] }));
+      const refused = await refusal(create({ ...SCRIPT_RUN, inputs: [{ artifact_id, path }] }));
 
-    expect(refused).toMatchObject({ code: 'invalid_request', pointers: ['/inputs/0/path'] });
-  });
+      expect(refused).toMatchObject({ code: 'invalid_request', pointers: ['/inputs/0/path'] });
+    },
+  );
 
   it('two inputs at one path, or one below the other', async () => {
     const { artifact_id } = await process.inputs.create(FINGERPRINT, Buffer.from('x'), 'text/plain');
@@ -186,7 +198,7 @@ describe('a run that is accepted', () => {
     expect(task?.exec?.request.env).toEqual({ MODE: 'sesame-env' });
     const { manifest, manifest_digest } = await process.runs.getManifest(FINGERPRINT, run.run_id);
     expect(run.manifest_digest).toBe(manifest_digest);
-    const { items } = await process.runs.events(FINGERPRINT, run.run_id, { after: 0, limit: 200, wait_seconds: 0 });
+    const items = await allEvents(process, run.run_id);
     expect(JSON.stringify([manifest, items, run, process.log])).not.toContain('sesame');
     expect(manifest.command.stdin_sha256).toMatch(/^[0-9a-f]{64}$/);
   });
@@ -260,7 +272,10 @@ describe('the quota of runs at once', () => {
 
     const refused = create(SCRIPT_RUN, queueing);
 
-    await expect(refused).rejects.toMatchObject({ code: 'quota_exceeded', details: { retryAfterSeconds: 5 } });
+    await expect(refused).rejects.toMatchObject({
+      code: 'quota_exceeded',
+      details: { retryAfterSeconds: 5 },
+    });
     await queueing.resume();
     await expect(create(SCRIPT_RUN, queueing)).resolves.toMatchObject({ status: 'queued' });
   });

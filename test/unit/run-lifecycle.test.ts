@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { RunEvent } from '../../shared/contracts/event.ts';
 import { KEYS } from '../../shared/domain/row-keys.ts';
+import { allEvents } from '../support/run-invariants.ts';
 import {
   type Backstage,
   createBackstage,
@@ -9,7 +9,6 @@ import {
   putAgent,
   SCRIPT_RUN,
   startProcess,
-  type TestProcess,
 } from '../support/run-world.ts';
 
 let backstage: Backstage;
@@ -18,11 +17,6 @@ beforeEach(async () => {
   await publishSkill(backstage);
   await putAgent(backstage);
 });
-
-async function eventsOf(process: TestProcess, runId: string): Promise<RunEvent[]> {
-  const { items } = await process.runs.events(FINGERPRINT, runId, { after: 0, limit: 200, wait_seconds: 0 });
-  return items;
-}
 
 describe('a run that goes well', () => {
   it('passes every stage and keeps streams, artifacts and numbered events', async () => {
@@ -47,7 +41,7 @@ describe('a run that goes well', () => {
       artifact_count: 2,
     });
     expect(Object.values(run.timings)).not.toContain(null);
-    const events = await eventsOf(process, run.run_id);
+    const events = await allEvents(process, run.run_id);
     expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
     expect(events.map(({ type }) => type)).toEqual([
       'run.queued',
