@@ -1,4 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
+import { LineCounter, parseDocument } from 'yaml';
 import type * as z from 'zod';
 import { createAgentSchema } from '../shared/contracts/agent.ts';
 import { LIMITS } from '../shared/contracts/limits.ts';
@@ -18,7 +19,6 @@ export async function readAgentFile(path: string): Promise<z.input<typeof create
   });
   if (!info.isFile()) throw usage(`${path} is not a file`, 'name a JSON or YAML file');
   if (info.size > MAX_BYTES) throw usage(`${path} is larger than ${MAX_BYTES} bytes`);
-  const { LineCounter, parseDocument } = await import('yaml');
   const lineCounter = new LineCounter();
   const document = parseDocument(await readFile(path, 'utf8'), { lineCounter, prettyErrors: false });
   const [broken] = document.errors;

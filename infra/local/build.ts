@@ -11,6 +11,8 @@ await build({
   bundle: true,
   splitting: true,
   platform: 'node',
+  // The ES builds: smaller, and a dynamic import of one has its named exports.
+  mainFields: ['module', 'main'],
   target: 'node24',
   format: 'esm',
   outExtension: { '.js': '.mjs' },
