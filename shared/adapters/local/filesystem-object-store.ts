@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
-import { link, mkdir, open, readFile, rename, rm, rmdir, stat, unlink } from 'node:fs/promises';
+import { link, mkdir, open, rename, rm, rmdir, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CognitionError } from '../../domain/cognition-error.ts';
 import { sha256Hex } from '../../domain/sha256.ts';
@@ -46,7 +46,7 @@ export function createFilesystemObjectStore(options: FilesystemObjectStoreOption
     },
     get: async (key) => {
       const file = fileOf(key);
-      return await guarded(root, () => orAbsent(readFile(file)));
+      return await guarded(root, () => orAbsent(readWhole(file)));
     },
     head: async (key) => {
       const file = fileOf(key);
@@ -86,6 +86,22 @@ async function orAbsent<T>(work: Promise<T>): Promise<T | undefined> {
   } catch (error) {
     if (systemErrorCode(error) === 'ENOENT') return undefined;
     throw error;
+  }
+}
+
+/** In as few reads as the system allows; objects never change in place, so the size is final. */
+async function readWhole(file: string): Promise<Uint8Array> {
+  const handle = await open(file, 'r');
+  try {
+    const bytes = Buffer.allocUnsafe((await handle.stat()).size);
+    for (let at = 0; at < bytes.length; ) {
+      const { bytesRead } = await handle.read(bytes, at);
+      if (bytesRead === 0) throw new Error(`${file} is shorter than its size`);
+      at += bytesRead;
+    }
+    return bytes;
+  } finally {
+    await handle.close();
   }
 }
 
@@ -129,8 +145,7 @@ async function placeObject(
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const temporary = join(incoming, randomUUID());
     try {
-      await writeSynced(temporary, object.bytes, now);
-      await makeFolder(dirname(file));
+      await both(writeSynced(temporary, object.bytes, now), makeFolder(dirname(file)));
       const outcome = await how(temporary, file);
       // Also for `exists`: the winner may not have come to it, and this caller relies on the object from now on.
       await syncFolder(dirname(file));
@@ -143,6 +158,13 @@ async function placeObject(
     }
   }
   throw new TransientError(`the folder of ${object.key} was removed ${ATTEMPTS} times while it was written`);
+}
+
+/** At once, as each waits for the disk; neither goes on when this returns. */
+async function both(first: Promise<void>, second: Promise<void>): Promise<void> {
+  for (const result of await Promise.allSettled([first, second])) {
+    if (result.status === 'rejected') throw result.reason;
+  }
 }
 
 async function writeSynced(file: string, bytes: Uint8Array, now: number): Promise<void> {
