@@ -1,6 +1,5 @@
 /** The command `cognition`: finds what is asked for, runs it, and turns whatever happens into an exit code. */
 import type { Command, Group } from './command.ts';
-import { EXIT } from './failure.ts';
 import type { CliIo } from './io.ts';
 
 export { processIo } from './process-io.ts';
@@ -10,11 +9,6 @@ export async function main(io: CliIo): Promise<number> {
   const argv = commonOptionsLast(io.argv);
   const end = argv.indexOf('--');
   const own = end === -1 ? argv : argv.slice(0, end);
-  if (own.includes('--version') || own[0] === '-v') {
-    const { VERSION } = await import('./version.ts');
-    io.stdout.write(`${VERSION}\n`);
-    return EXIT.success;
-  }
   const { createOutput } = await import('./terminal/output.ts');
   const output = createOutput(io, own.includes('--json'));
   try {

@@ -3,10 +3,7 @@
  * Starts the bundle where it is newer than the source it was made from, else the source itself, which needs a
  * Node that strips types; with an older one it hands over to the Node that came with the dependencies.
  */
-import { spawn } from 'node:child_process';
-import { readdirSync, statSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { fileURLToPath } from 'node:url';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 
 const root = new URL('../../', import.meta.url);
 const bundle = new URL('dist/cli.mjs', root);
@@ -36,7 +33,8 @@ const bundleIsCurrent = () => {
 const exitQuietlyOnBrokenPipe = (stream) => {
   stream.on('error', (error) => {
     if (error.code !== 'EPIPE') throw error;
-    process.exit(process.exitCode ?? 0);
+    // As a shell says that SIGPIPE ended a command.
+    process.exit(process.exitCode ?? 141);
   });
 };
 
@@ -47,24 +45,43 @@ async function start() {
   process.exitCode = await main(processIo());
 }
 
-function handOver() {
-  const node = fileURLToPath(
-    new URL('bin/node', `file://${createRequire(import.meta.url).resolve('node/package.json')}`),
+function refuseNode() {
+  process.stderr.write(
+    `cognition: Node ${NODE_MAJOR_NEEDED} is needed, this is ${process.version}; run \`npm ci\` in the project\n`,
   );
+  process.exitCode = 1;
+}
+
+async function handOver() {
+  const [{ spawn }, { createRequire }, { dirname, join }, { fileURLToPath }] = await Promise.all([
+    import('node:child_process'),
+    import('node:module'),
+    import('node:path'),
+    import('node:url'),
+  ]);
+  let node;
+  try {
+    node = join(dirname(createRequire(import.meta.url).resolve('node/package.json')), 'bin', 'node');
+  } catch {
+    return refuseNode();
+  }
   const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
   // Ctrl-C reaches both; the child decides how it ends.
   for (const signal of ['SIGINT', 'SIGTERM'])
     process.on(signal, () => signal === 'SIGTERM' && child.kill(signal));
-  child.on('error', () => {
-    process.stderr.write(
-      `cognition: Node ${NODE_MAJOR_NEEDED} is needed, this is ${process.version}: run \`npm ci\` in the project\n`,
-    );
-    process.exitCode = 1;
-  });
+  child.on('error', refuseNode);
   child.on('exit', (code, signal) => {
     process.exitCode = code ?? (signal === 'SIGINT' ? 130 : 1);
   });
 }
 
-if (Number(process.versions.node.split('.')[0]) >= NODE_MAJOR_NEEDED) await start();
-else handOver();
+/** Asked for by scripts and shells more than anything else, so it waits for nothing. */
+const printVersion = () => {
+  const { version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'));
+  process.stdout.write(`${version}\n`);
+};
+
+const isVersionCall = process.argv.length === 3 && ['--version', '-v'].includes(process.argv[2]);
+if (isVersionCall) printVersion();
+else if (Number(process.versions.node.split('.')[0]) >= NODE_MAJOR_NEEDED) await start();
+else await handOver();

@@ -26,18 +26,33 @@ export async function checkPackageFolder(folder: string): Promise<CheckedFolder>
   const checked = validatePackage(name, files);
   const common = { name, files, ignored, warnings: checked.warnings };
   if (checked.kind === 'valid' && problems.length === 0) return { kind: 'valid', ...common, checked };
-  const fromRules = checked.kind === 'invalid' ? checked.problems.filter(isNews(problems)) : [];
-  const unlisted = checked.kind === 'invalid' ? checked.problem_count - checked.problems.length : 0;
+  const found = checked.kind === 'invalid' ? checked.problems : [];
+  const fromRules = found.filter(
+    (problem) => isNews(problem, problems, found) && (written !== undefined || !isOfRequest(problem)),
+  );
+  const unlisted = checked.kind === 'invalid' ? checked.problem_count - found.length : 0;
   const all = [...problems, ...fromRules];
   return { kind: 'invalid', ...common, problems: all, total: all.length + unlisted };
 }
 
-/** A file that could not be read is there all the same: what its absence would mean is not said as well. */
-const isNews =
-  (known: readonly FolderProblem[]) =>
-  (found: PackageProblem): boolean =>
-    !known.some(
-      ({ path, code }) =>
-        (path !== undefined && path === (found.path ?? SKILL_FILE)) ||
-        (code === found.code && code.startsWith('package_')),
-    );
+/** The name of the folder stands in for one that SKILL.md does not give; nobody asked for it. */
+const isOfRequest = ({ code, path }: PackageProblem): boolean =>
+  code === 'frontmatter_name_invalid' && path === undefined;
+
+/**
+ * A file that could not be read, or was not looked at any more, is there all the same: what its absence would mean
+ * is not said as well.
+ */
+function isNews(
+  problem: PackageProblem,
+  known: readonly FolderProblem[],
+  found: readonly PackageProblem[],
+): boolean {
+  const path = problem.path ?? (problem.code === 'frontmatter_no_skill_md' ? SKILL_FILE : undefined);
+  if (path !== undefined && known.some((other) => other.path === path)) return false;
+  if (problem.code === 'frontmatter_no_skill_md') return ![...known, ...found].some(isOfSize);
+  return !(isOfSize(problem) && known.some(({ code }) => code === problem.code));
+}
+
+const isOfSize = ({ code }: Pick<FolderProblem, 'code'>): boolean =>
+  code === 'package_too_large' || code === 'package_too_many_files';

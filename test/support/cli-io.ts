@@ -1,0 +1,82 @@
+/** Runs the CLI in this process, with streams that remember, and an environment of its own. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough, Readable, Writable } from 'node:stream';
+import type { CliIo, Terminal } from '../../cli/io.ts';
+import { main } from '../../cli/main.ts';
+
+export interface CliResult {
+  code: number;
+  stdout: string;
+  stderr: string;
+  json: () => unknown;
+}
+
+export interface CliSetup {
+  env?: Record<string, string>;
+  stdin?: string;
+  cwd?: string;
+  tty?: boolean;
+  now?: () => number;
+  /** Called with a function that presses Ctrl-C, once the command listens for it. */
+  interrupt?: (press: () => void) => void;
+  /** Sees what is written, in order, as it is written. */
+  onWrite?: (stream: 'stdout' | 'stderr', text: string) => void;
+}
+
+class Collected extends Writable implements Terminal {
+  text = '';
+  readonly isTTY: boolean;
+  readonly #seen: (text: string) => void;
+
+  constructor(isTTY: boolean, seen: (text: string) => void) {
+    super();
+    this.isTTY = isTTY;
+    this.#seen = seen;
+  }
+
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.text += chunk.toString('utf8');
+    this.#seen(chunk.toString('utf8'));
+    done();
+  }
+}
+
+/** A config directory that no test shares. */
+export function temporaryFolder(): { path: string; [Symbol.dispose]: () => void } {
+  const path = mkdtempSync(join(tmpdir(), 'cognition-cli-'));
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+export async function runCli(argv: readonly string[], setup: CliSetup = {}): Promise<CliResult> {
+  using config = temporaryFolder();
+  const stdout = new Collected(setup.tty ?? false, (text) => setup.onWrite?.('stdout', text));
+  const stderr = new Collected(setup.tty ?? false, (text) => setup.onWrite?.('stderr', text));
+  const stdin =
+    setup.stdin === undefined ? new PassThrough().end() : Readable.from([Buffer.from(setup.stdin)]);
+  const io: CliIo = {
+    argv,
+    env: { COGNITION_CONFIG_DIR: config.path, HOME: config.path, AWS_REGION: 'eu-west-1', ...setup.env },
+    cwd: setup.cwd ?? process.cwd(),
+    stdin,
+    stdout,
+    stderr,
+    onInterrupt: (listener) => {
+      setup.interrupt?.(() => listener('SIGINT'));
+      return () => {};
+    },
+    fetch,
+    now: setup.now ?? Date.now,
+  };
+  const code = await main(io);
+  return { code, stdout: stdout.text, stderr: stderr.text, json: () => JSON.parse(stdout.text) };
+}
+
+/** The AWS chain reads the environment of the process, whatever a command is given. */
+const KEY = {
+  AWS_ACCESS_KEY_ID: 'AKIAIOSFODNN7EXAMPLE',
+  AWS_SECRET_ACCESS_KEY: 'secret',
+  AWS_EC2_METADATA_DISABLED: 'true',
+};
+Object.assign(process.env, KEY);
