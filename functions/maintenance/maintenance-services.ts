@@ -1,4 +1,5 @@
 import type { Logger } from '../../shared/ports/logger.ts';
+import type { PackageCollector } from '../../shared/services/package-collector.ts';
 import type { RunSweeper } from '../../shared/services/run-sweeper.ts';
 import type { SandboxReaper } from '../../shared/services/sandbox-reaper.ts';
 
@@ -7,6 +8,7 @@ export interface MaintenanceServices {
   readonly logger: Logger;
   readonly sweeper: RunSweeper;
   readonly reaper: SandboxReaper;
+  readonly collector: PackageCollector;
 }
 
 let provided: MaintenanceServices | undefined;

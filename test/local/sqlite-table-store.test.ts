@@ -7,7 +7,7 @@ import {
   type SqliteTableStore,
 } from '../../shared/adapters/local/sqlite-table-store.ts';
 import { createUlidIds } from '../../shared/adapters/ulid-ids.ts';
-import { TransientError } from '../../shared/domain/transient-error.ts';
+import { CognitionError } from '../../shared/domain/cognition-error.ts';
 import {
   hasSmallDisk,
   killAndWait,
@@ -83,7 +83,7 @@ describe('the table in one SQLite file', () => {
   it('lets a second store of this process neither in nor break the lock of the first', async () => {
     const first = open();
     await first.transact([put('a')]);
-    expect(() => open()).toThrow(TransientError);
+    expect(() => open()).toThrow(CognitionError);
     expect(() => open()).toThrow(
       /in use by another process: stop that server, or choose another COGNITION_DATA_DIR/,
     );

@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import * as z from 'zod';
 import { CognitionError } from '../../domain/cognition-error.ts';
+import { TransientError } from '../../domain/transient-error.ts';
 import { sqliteFailure } from './sqlite-failure.ts';
 
 const SCHEMA_VERSION = 1;
@@ -40,6 +41,7 @@ const SETUP = `
 
 const versionSchema = z.object({ user_version: z.int() });
 
+/** @throws CognitionError, of which an operator is shown the message. */
 export function openTableFile(path: string, maxBytes?: number): DatabaseSync {
   createPrivateFile(path);
   let database: DatabaseSync | undefined;
@@ -53,7 +55,13 @@ export function openTableFile(path: string, maxBytes?: number): DatabaseSync {
     return database;
   } catch (error) {
     database?.close();
-    throw sqliteFailure(error, path);
+    const failure = sqliteFailure(error, path);
+    if (!(failure instanceof TransientError)) throw failure;
+    throw new CognitionError(
+      'conflict',
+      `${failure.message}: stop that server, or choose another COGNITION_DATA_DIR`,
+      { cause: error },
+    );
   }
 }
 

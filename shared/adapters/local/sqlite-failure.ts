@@ -20,10 +20,7 @@ export function sqliteFailure(error: unknown, path: string): unknown {
       });
     case BUSY:
     case LOCKED:
-      return new TransientError(
-        `${path} is in use by another process: stop that server, or choose another COGNITION_DATA_DIR`,
-        cause,
-      );
+      return new TransientError(`${path} is in use by another process`, cause);
     case CORRUPT:
     case NOT_A_DATABASE:
       return new CognitionError(
