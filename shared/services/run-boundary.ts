@@ -63,6 +63,7 @@ export interface RunBoundaryDeps {
   /** Bounds of one AwaitSandbox and one Execute call, in milliseconds; see the manager and the command. */
   readonly awaitBudgetMs?: number;
   readonly executeBudgetMs?: number;
+  readonly awaitPollMs?: number;
   readonly missingGraceMs?: number;
   /** Makes steps that wait come back soon when the process is to end. */
   readonly stopping?: AbortSignal;

@@ -12,6 +12,7 @@ import type { RunRecords } from './records/run-records.ts';
 import type { SandboxRecords } from './records/sandbox-records.ts';
 import type { RunRecorder } from './run-recorder.ts';
 import { awaitSandbox } from './runs/await-sandbox.ts';
+import { batchDescribes } from './runs/batch-describes.ts';
 import { launchSandbox } from './runs/launch-sandbox.ts';
 
 /** Gives each run one sandbox, from the pool or new, and takes it away. */
@@ -46,15 +47,27 @@ export interface SandboxManagerDeps {
   readonly onClaim?: (profile: string) => void;
   /** How long one AwaitSandbox call may take, in milliseconds; default 20,000. */
   readonly awaitBudgetMs?: number;
+  /** Longest pause between two looks at a task that is starting, in milliseconds; default 1,000. */
+  readonly awaitPollMs?: number;
   /** How long a provider may not know a task it has just accepted, in milliseconds; default 10,000. */
   readonly missingGraceMs?: number;
   /** Ends waiting when the process is to stop. */
   readonly stopping?: AbortSignal;
 }
 
+/** What the parts of the manager work with. */
+export interface SandboxParts extends SandboxManagerDeps {
+  readonly describe: (row: SandboxRow) => Promise<SandboxTask | undefined>;
+}
+
 const STOP_ATTEMPTS = 3;
 
-export function createSandboxManager(deps: SandboxManagerDeps): SandboxManager {
+export function createSandboxManager(given: SandboxManagerDeps): SandboxManager {
+  const describe = batchDescribes(given.provisioner);
+  const deps: SandboxParts = {
+    ...given,
+    describe: async ({ task_id }) => (task_id === null ? undefined : describe(task_id)),
+  };
   const { sandboxes } = deps;
   return {
     launch: (run, manifest) => launchSandbox(deps, run, manifest),
@@ -70,17 +83,10 @@ export function createSandboxManager(deps: SandboxManagerDeps): SandboxManager {
     },
     async isLost(run) {
       const row = (await sandboxes.get(run))?.row;
-      return row === undefined || row.stopped || isGone(deps, await describeSandbox(deps, row), row);
+      return row === undefined || row.stopped || isGone(deps, await deps.describe(row), row);
     },
     stop: (run, reason) => stop(deps, run, reason),
   };
-}
-
-export async function describeSandbox(
-  { provisioner }: SandboxManagerDeps,
-  row: SandboxRow,
-): Promise<SandboxTask | undefined> {
-  return row.task_id === null ? undefined : (await provisioner.describe([row.task_id]))[0];
 }
 
 /** Stopped, or unknown to the provider for longer than a launch takes to be known everywhere. */

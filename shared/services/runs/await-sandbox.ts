@@ -6,19 +6,20 @@ import { CognitionError } from '../../domain/cognition-error.ts';
 import type { SandboxTask } from '../../ports/sandbox-provisioner.ts';
 import { runExpiry } from '../records/run-records.ts';
 import type { RunChange } from '../run-recorder.ts';
-import { describeSandbox, isGone, type SandboxManagerDeps } from '../sandbox-manager.ts';
+import { isGone, type SandboxManagerDeps, type SandboxParts } from '../sandbox-manager.ts';
 import { HEALTH_TIMEOUT_MS } from './launch-sandbox.ts';
 import { refuseCancelled } from './refuse-cancelled.ts';
 
-const POLL_MS = { first: 10, last: 1_000 } as const;
+const FIRST_POLL_MS = 10;
+const GRID_MS = 100;
 
-export async function awaitSandbox(deps: SandboxManagerDeps, run: RunRef): Promise<StepProgress> {
-  const { sandboxes, client, clock, recorder, awaitBudgetMs = 20_000, stopping } = deps;
+export async function awaitSandbox(deps: SandboxParts, run: RunRef): Promise<StepProgress> {
+  const { sandboxes, client, clock, recorder, awaitBudgetMs = 20_000, awaitPollMs = 1_000, stopping } = deps;
   const began = clock.now();
   for (;;) {
     const row = (await sandboxes.get(run))?.row;
     if (row === undefined || row.host !== null) return { status: 'done' };
-    const task = await describeSandbox(deps, row);
+    const task = await deps.describe(row);
     if (isGone(deps, task, row)) throw goneWhileLaunching(task);
     const address = task?.status === 'running' ? task.address : undefined;
     if (address !== undefined && (await client.healthy(address, HEALTH_TIMEOUT_MS))) {
@@ -34,9 +35,15 @@ export async function awaitSandbox(deps: SandboxManagerDeps, run: RunRef): Promi
     const waited = clock.now() - began;
     if (waited >= awaitBudgetMs || stopping?.aborted === true) return { status: 'pending' };
     // In step with the time waited so far: a local sandbox is seen at once, a Fargate task asked once a second.
-    await clock.sleep(Math.min(POLL_MS.last, Math.max(POLL_MS.first, waited * 0.15)));
+    await clock.sleep(pause(clock.now(), Math.min(awaitPollMs, waited * 0.15)));
     refuseCancelled((await deps.runs.require(run)).row);
   }
+}
+
+/** Longer pauses end on a common beat, so that hundreds of runs that wait ask the provider together. */
+function pause(now: number, ms: number): number {
+  if (ms < GRID_MS) return Math.max(FIRST_POLL_MS, ms);
+  return ms + GRID_MS - ((now + ms) % GRID_MS);
 }
 
 async function becomeReady(

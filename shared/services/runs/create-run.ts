@@ -31,12 +31,13 @@ export interface CreateRunDeps {
   readonly random: () => number;
   readonly logger: Logger;
   readonly quotas: {
-    /** Of one scope, queued ones included; at most 1,000. */
+    /** Of one scope, queued ones included. */
     readonly runs_at_once: number;
   };
 }
 
 const SLOT_ATTEMPTS = 20;
+const SLOT_GUESSES = 3;
 const RETRY_AFTER_SECONDS = 5;
 
 export async function createRun(
@@ -153,28 +154,58 @@ async function freeSlot(
   deps: CreateRunDeps,
   { fingerprint, run_id, timeout_seconds }: RunRow,
 ): Promise<Slot> {
-  const { table, clock, quotas, random } = deps;
-  const { rows } = await table.query(KEYS.slots(fingerprint), { limit: quotas.runs_at_once });
-  const byKey = new Map(rows.map((row) => [row.sk, row]));
-  const free = Array.from({ length: quotas.runs_at_once }, (_, number) => number).filter((number) =>
-    isFree(byKey.get(KEYS.slot(fingerprint, number).sk), clock.now()),
-  );
-  // Any free one: runs that start at once would all want the first.
-  const number = free[Math.floor(random() * free.length)];
-  if (number === undefined) throw quotaExceeded(deps);
-  const key = KEYS.slot(fingerprint, number);
-  const taken = byKey.get(key.sk);
+  const { clock } = deps;
+  const { number, taken } = (await guessSlot(deps, fingerprint)) ?? (await searchSlot(deps, fingerprint));
   const until = clock.now() + runDeadlineSeconds(timeout_seconds) * 1_000;
   return {
     number,
     write: {
       kind: 'put',
-      key,
+      key: KEYS.slot(fingerprint, number),
       data: { run_id, lease_until: new Date(until).toISOString() } satisfies SlotRow,
       expires_at: Math.ceil(until / 1_000),
       if: taken === undefined ? { absent: true } : { version: taken.version },
     },
   };
+}
+
+interface FoundSlot {
+  readonly number: number;
+  /** The row of a lease that is over. */
+  readonly taken: Row | undefined;
+}
+
+/** While a scope is far from its quota any slot is most likely free, and no list of them has to be read. */
+async function guessSlot(deps: CreateRunDeps, fingerprint: string): Promise<FoundSlot | undefined> {
+  const { table, clock, quotas, random } = deps;
+  for (let guess = 0; guess < SLOT_GUESSES; guess += 1) {
+    const number = Math.floor(random() * quotas.runs_at_once);
+    const taken = await table.get(KEYS.slot(fingerprint, number));
+    if (isFree(taken, clock.now())) return { number, taken };
+  }
+  return undefined;
+}
+
+/** Any free one: runs that start at once would all want the first. @throws CognitionError `quota_exceeded` */
+async function searchSlot(deps: CreateRunDeps, fingerprint: string): Promise<FoundSlot> {
+  const { table, clock, quotas, random } = deps;
+  const rows = new Map<string, Row>();
+  let after: string | undefined;
+  do {
+    const page = await table.query(KEYS.slots(fingerprint), {
+      limit: 1_000,
+      ...(after === undefined ? {} : { after }),
+    });
+    for (const row of page.rows) rows.set(row.sk, row);
+    after = page.next;
+  } while (after !== undefined);
+  const takenAt = (number: number): Row | undefined => rows.get(KEYS.slot(fingerprint, number).sk);
+  const free = Array.from({ length: quotas.runs_at_once }, (_, number) => number).filter((number) =>
+    isFree(takenAt(number), clock.now()),
+  );
+  const number = free[Math.floor(random() * free.length)];
+  if (number === undefined) throw quotaExceeded(deps);
+  return { number, taken: takenAt(number) };
 }
 
 const isFree = (row: Row | undefined, now: number): boolean =>
