@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { InvalidSettings, parseSettings, SETTINGS, type Settings } from '../../shared/contracts/settings.ts';
 
@@ -151,5 +152,16 @@ describe('settings', () => {
         expect(parseSettings({ [name]: value }).settings).toStrictEqual(DEFAULTS);
       }
     }
+  });
+
+  it('are listed in docs/settings.md as they are', () => {
+    const rows = readFileSync(new URL('../../docs/settings.md', import.meta.url), 'utf8')
+      .split('\n')
+      .filter((line) => line.startsWith('| `'));
+    const expected = SETTINGS.map(({ name, default: value, effect, backend, read_by }) => {
+      const reader = read_by ?? (backend === undefined ? 'server' : `server, with \`${backend}\``);
+      return `| \`${name}\` | ${value === undefined ? '' : `\`${value}\``} | ${effect} | ${reader} |`;
+    });
+    expect(rows).toStrictEqual(expected);
   });
 });
