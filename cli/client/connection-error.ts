@@ -20,13 +20,18 @@ const codeOf = (error: unknown): string | undefined => {
   return codeOf(error.cause);
 };
 
+const deepestMessage = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? deepestMessage(error.cause) : error.message;
+};
+
 /** What fetch throws, in words: its own message is `fetch failed` for everything. */
 export function connectionError(error: unknown, url: URL): TransportError {
   if (error instanceof Error && error.name === 'TimeoutError') {
     return new TransportError('unreachable', `${url.origin} did not answer in time`, { cause: error });
   }
   const code = codeOf(error);
-  const reason = code === 'ECONNREFUSED' ? 'nothing listens there' : (code ?? String(error));
+  const reason = code === 'ECONNREFUSED' ? 'nothing listens there' : (code ?? deepestMessage(error));
   return new TransportError('unreachable', `cannot reach ${url.origin}: ${reason}`, {
     cause: error,
     retryable: code !== undefined && RETRYABLE.has(code),

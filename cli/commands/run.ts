@@ -77,6 +77,7 @@ export const runCommand = command({
       session.output.note(`follow it: cognition runs events ${run.run_id} --follow`);
       return EXIT.success;
     }
-    return followRun(run, client, session, interrupted);
+    // Awaited here, because the interruption is listened to only as long as this function runs.
+    return await followRun(run, client, session, interrupted);
   },
 });

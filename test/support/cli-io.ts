@@ -63,8 +63,14 @@ export async function runCli(argv: readonly string[], setup: CliSetup = {}): Pro
     stdout,
     stderr,
     onInterrupt: (listener) => {
-      setup.interrupt?.(() => listener('SIGINT'));
-      return () => {};
+      let listening = true;
+      setup.interrupt?.(() => {
+        if (!listening) throw new Error('Ctrl-C would have ended the process here');
+        listener('SIGINT');
+      });
+      return () => {
+        listening = false;
+      };
     },
     fetch,
     now: setup.now ?? Date.now,

@@ -139,7 +139,7 @@ function main(args) {
 try {
   main(process.argv.slice(2));
 } catch (error) {
-  if (!(error instanceof BadInput) && error.code === undefined) throw error;
-  process.stderr.write(`digest: ${error.message}\n`);
+  const message = error instanceof TypeError ? `the report is not what ticket-analysis writes: ${error.message}` : error.message;
+  process.stderr.write(`digest: ${message}\n`);
   process.exitCode = 2;
 }
