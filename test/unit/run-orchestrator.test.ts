@@ -44,14 +44,18 @@ function orchestratorOf(change: Partial<InterpretedOrchestratorDeps['handlers']>
 }
 
 describe('an execution', () => {
-  it('gives every state the ids and nothing else, in order', async () => {
+  it('gives every state the ids and at most a progress word, in order', async () => {
     const { orchestrator, calls } = orchestratorOf();
 
     await orchestrator.start(refOf(1));
     await orchestrator.idle();
 
     expect(calls.map(({ state }) => state)).toEqual(STATES);
-    for (const { payload } of calls) expect(payload).toEqual(refOf(1));
+    const progress = { status: 'done' };
+    expect(calls.map(({ payload }) => payload)).toEqual([
+      ...Array.from({ length: 3 }, () => refOf(1)),
+      ...Array.from({ length: 5 }, () => ({ ...refOf(1), progress })),
+    ]);
   });
 
   it('is started once for a run while it is under way', async () => {
