@@ -143,7 +143,7 @@ export async function diffSkill(
     deps.reader.entries(fingerprint, before.digest),
     deps.reader.entries(fingerprint, after.digest),
   ]);
-  return { ...about, files: diffPackages(old, current) };
+  return { ...about, files: await diffPackages(old, current) };
 }
 
 async function requireNamed({ skills }: ReadDeps, fingerprint: string, name: string): Promise<StoredSkill> {
