@@ -5,7 +5,7 @@ import { Duplex } from 'node:stream';
 import type { TaskProcess, TaskRuntime } from '../../infra/local/fargate/task/task-runtime.ts';
 import { SANDBOX_ENV } from '../../shared/contracts/daemon.ts';
 
-export interface FakeTask {
+interface FakeTask {
   readonly env: Readonly<Record<string, string>>;
   readonly profile: string;
   alive: boolean;

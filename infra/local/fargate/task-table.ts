@@ -9,7 +9,7 @@ import type { TaskRecord } from './task-record.ts';
 
 const TOKENS = 20_000;
 
-export interface ListFilter {
+interface ListFilter {
   readonly cluster: string;
   readonly family: string | undefined;
   readonly started_by: string | undefined;

@@ -11,7 +11,7 @@ const KEYS = 512;
 /** For clocks that differ by a little. */
 const GRACE_SECONDS = 30;
 
-export interface CallToSign {
+interface CallToSign {
   readonly method: string;
   readonly target: string;
   readonly content_sha256: string;
