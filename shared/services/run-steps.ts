@@ -111,7 +111,10 @@ async function pinnedManifest({ runs }: RunStepsDeps, row: RunRow): Promise<Mani
   return pinned;
 }
 
-/** A sandbox that does not answer may be lost, or was stopped because the run is cancelled. */
+/**
+ * A sandbox that does not answer may be lost, or was stopped because the run is cancelled. One that refuses may be
+ * another, which has the address of the lost one by now.
+ */
 async function withSandbox<T>(
   { manager, runs }: RunStepsDeps,
   run: RunRef,
@@ -120,7 +123,7 @@ async function withSandbox<T>(
   try {
     return await use(await manager.handle(run));
   } catch (cause) {
-    if (!(cause instanceof TransientError)) throw cause;
+    if (!(cause instanceof TransientError || isRefusal(cause))) throw cause;
     refuseCancelled((await runs.require(run)).row);
     if (!(await manager.isLost(run))) throw cause;
     throw new CognitionError(
@@ -130,6 +133,9 @@ async function withSandbox<T>(
     );
   }
 }
+
+const isRefusal = (error: unknown): boolean =>
+  error instanceof SandboxRefused || (error instanceof Error && error.cause instanceof SandboxRefused);
 
 async function materialize(deps: RunStepsDeps, run: RunRow): Promise<void> {
   const pinned = await pinnedManifest(deps, run);

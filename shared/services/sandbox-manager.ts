@@ -89,14 +89,14 @@ export function createSandboxManager(given: SandboxManagerDeps): SandboxManager 
   };
 }
 
-/** Stopped, or unknown to the provider for longer than a launch takes to be known everywhere. */
+/** Stopped, or unknown to the provider: at once when it was ready before, else after the time of being announced. */
 export function isGone(
   { clock, missingGraceMs = 10_000 }: SandboxManagerDeps,
   task: SandboxTask | undefined,
   row: SandboxRow,
 ): boolean {
   if (task !== undefined && task.status !== 'missing') return task.status === 'stopped';
-  return clock.now() - Date.parse(row.requested_at) > missingGraceMs;
+  return row.host !== null || clock.now() - Date.parse(row.requested_at) > missingGraceMs;
 }
 
 async function stop(

@@ -37,8 +37,8 @@ export function createSkillSandboxMaterializer(deps: SkillSandboxMaterializerDep
     async materialize(fingerprint, sandbox, { manifest, manifest_digest }) {
       const request = sealRequest(manifest);
       try {
-        await client.bind(sandbox, { run_id: sandbox.run_id, manifest_digest });
-        await transfer(deps, fingerprint, sandbox, manifest);
+        const bound = client.bind(sandbox, { run_id: sandbox.run_id, manifest_digest });
+        await transfer(deps, fingerprint, sandbox, manifest, bound);
         requireExact(request, await client.seal(sandbox, request));
       } catch (error) {
         throw error instanceof SandboxRefused ? materializationFailure(error) : error;
@@ -52,10 +52,13 @@ async function transfer(
   fingerprint: string,
   sandbox: SandboxHandle,
   manifest: Manifest,
+  bound: Promise<void>,
 ): Promise<void> {
   const limit = pLimit(TRANSFERS);
   const putPackage = async ({ name, digest }: Manifest['packages'][number]): Promise<void> => {
-    await client.putPackage(sandbox, name, digest, await packages.bytes(fingerprint, digest));
+    const bytes = await packages.bytes(fingerprint, digest);
+    await bound;
+    await client.putPackage(sandbox, name, digest, bytes);
   };
   const putInput = async ({ artifact_id, path, sha256 }: Manifest['inputs'][number]): Promise<void> => {
     const bytes = await objects.get(OBJECT_KEYS.input(fingerprint, artifact_id));
@@ -65,9 +68,12 @@ async function transfer(
         `the input ${JSON.stringify(path)} (artifact ${artifact_id}) is gone or is not what was pinned; upload it again`,
       );
     }
+    await bound;
     await client.putInput(sandbox, path, sha256, bytes);
   };
+  // The store is read while the sandbox is bound.
   await Promise.all([
+    bound,
     ...manifest.packages.map((pinned) => limit(putPackage, pinned)),
     ...manifest.inputs.map((input) => limit(putInput, input)),
   ]);

@@ -4,7 +4,7 @@ import type { RunEvent } from '../../shared/contracts/event.ts';
 import { LIMITS } from '../../shared/contracts/limits.ts';
 import { createRunSchema } from '../../shared/contracts/run.ts';
 import { TransientError } from '../../shared/domain/transient-error.ts';
-import type { SandboxClient } from '../../shared/ports/sandbox-client.ts';
+import { type SandboxClient, SandboxRefused } from '../../shared/ports/sandbox-client.ts';
 import { allEvents, expectRunClosed } from '../support/run-invariants.ts';
 import {
   type Backstage,
@@ -274,5 +274,28 @@ describe('cancel', () => {
     const answer = await process.runs.cancel(FINGERPRINT, run.run_id);
 
     expect(answer).toEqual(run);
+  });
+});
+
+describe('a sandbox whose address is another’s by now', () => {
+  it('is known as lost, in every step that calls it', async () => {
+    for (const call of ['bind', 'execStatus', 'listOutputs'] as const) {
+      backstage = createBackstage();
+      await publishSkill(backstage);
+      await putAgent(backstage);
+      const client: SandboxClient = {
+        ...backstage.client,
+        [call]: async () => {
+          backstage.sandboxes.loseAll();
+          throw new SandboxRefused('bad_signature', 'not the sandbox that was meant');
+        },
+      };
+      process = startProcess(backstage, { ports: { client } });
+
+      const run = await process.run(SCRIPT_RUN);
+
+      const closed = await expectRunClosed(backstage, process, run.run_id);
+      expect(closed.failure?.code, call).toBe('run_interrupted');
+    }
   });
 });
