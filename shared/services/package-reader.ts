@@ -5,7 +5,7 @@ import { isExecutable } from '../domain/package/is-executable.ts';
 import { sha256Hex } from '../domain/sha256.ts';
 import type { SkillPackageStore } from '../ports/skill-package-store.ts';
 
-export interface IndexedFile {
+interface IndexedFile {
   readonly path: string;
   readonly size_bytes: number;
   /** Lower hex, of the content. */

@@ -1,7 +1,6 @@
 /** Packages and registries for tests, through the real schemas and the standalone adapters. */
 import { createObjectPackageStore } from '../../shared/adapters/object-package-store.ts';
 import { createUlidIds } from '../../shared/adapters/ulid-ids.ts';
-import type { FilesMap } from '../../shared/contracts/files-map.ts';
 import { createSkillSchema, putSkillSchema } from '../../shared/contracts/skill.ts';
 import type { SkillPackageStore } from '../../shared/ports/skill-package-store.ts';
 import type { TableStore } from '../../shared/ports/table-store.ts';
@@ -10,8 +9,6 @@ import { createPackageReader } from '../../shared/services/package-reader.ts';
 import { createSkillRegistry, type SkillRegistry } from '../../shared/services/skill-registry.ts';
 import { openLocalObjects, openLocalTable } from './local-stores.ts';
 import { skillFiles } from './skill-files.ts';
-
-export const filesMap = (files: Record<string, string>): FilesMap => new Map(Object.entries(files));
 
 export const createRequest = (name: string, files: Record<string, string> = {}) =>
   createSkillSchema.parse({ name, files: skillFiles(name, files) });

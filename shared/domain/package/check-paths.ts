@@ -39,20 +39,26 @@ export function checkPath(path: string, problems: ProblemList): void {
   checkSegments(path, refuse);
 }
 
+/** By patterns where a path may be megabytes long: split, it would be an array of millions. */
 function checkSegments(path: string, refuse: (code: PathCode, why: string) => void): void {
-  const segments = (path.startsWith('/') ? path.slice(1) : path).split('/');
-  if (segments.includes(''))
+  if (/.\/\/|^\/\/|.\/$/s.test(path)) {
     refuse('path_empty_segment', 'has "//" or ends in "/"; name a file in each path');
-  if (segments.includes('.') || segments.includes('..')) {
+  }
+  if (/(?:^|\/)\.{1,2}(?:\/|$)/.test(path)) {
     refuse('path_dot_segment', 'has "." or ".." as a segment; write the path without them');
   }
-  if (segments.some((segment) => Buffer.byteLength(segment, 'utf8') > LIMITS.pathSegmentBytes)) {
+  const isLong = (segment: string): boolean => Buffer.byteLength(segment, 'utf8') > LIMITS.pathSegmentBytes;
+  if (path.length <= LIMITS.pathBytes && path.split('/').some(isLong)) {
     refuse(
       'path_segment_too_long',
       `has a segment over ${LIMITS.pathSegmentBytes} bytes of UTF-8; shorten it`,
     );
   }
-  if (fold(segments[0] ?? '') === RESERVED_DIRECTORY) {
+  const [first = ''] = path
+    .slice(0, RESERVED_DIRECTORY.length + 2)
+    .split('/')
+    .filter(Boolean);
+  if (fold(first) === RESERVED_DIRECTORY) {
     refuse(
       'path_reserved',
       `is below ${RESERVED_DIRECTORY}/, which belongs to the runtime; choose another directory`,

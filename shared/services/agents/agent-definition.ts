@@ -8,7 +8,7 @@ import {
 import { CognitionError } from '../../domain/cognition-error.ts';
 import { jsonDigest } from '../../domain/manifest-digest.ts';
 
-export function definitionOf({
+function definitionOf({
   revision: _revision,
   definition_digest: _digest,
   scope_key: _scope,
