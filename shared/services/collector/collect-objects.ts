@@ -12,7 +12,7 @@ import { KEYS } from '../../domain/row-keys.ts';
 import { ConditionFailed } from '../../ports/table-store.ts';
 import type { CollectOptions, PackageCollectorDeps, Tally } from '../package-collector.ts';
 import type { StoredObject } from '../records/object-records.ts';
-import { isReferenced } from './object-references.ts';
+import { isPlainlyInUse, isReferenced } from './object-references.ts';
 import { visitRows } from './visit-rows.ts';
 
 const GRACE_MS = LIMITS.unreferencedPackageSeconds * 1_000;
@@ -42,6 +42,7 @@ async function collectObject(
   fingerprint: string,
   digest: string,
 ): Promise<boolean> {
+  if (await isPlainlyInUse(deps, fingerprint, digest)) return false;
   const found = await deps.objects.get(fingerprint, digest);
   if (found === undefined) return false;
   if (found.row.condemned === true) {

@@ -1,7 +1,8 @@
 import type { Row } from '../../ports/table-store.ts';
 import type { CollectOptions, PackageCollectorDeps, Tally } from '../package-collector.ts';
 
-const PAGE = 100;
+const PAGE = 50;
+const PAUSE_MS = 2;
 
 /**
  * Calls `visit` with each row of a partition; one that it cannot handle is logged and keeps no other from its turn.
@@ -28,7 +29,7 @@ export async function visitRows(
     if (page.next === undefined) return undefined;
     from = page.next;
     // A table in this process answers without ever giving way to requests.
-    await clock.sleep(1);
+    await clock.sleep(PAUSE_MS);
   }
   return from;
 }
