@@ -14,14 +14,14 @@ declare module 'vitest' {
 
 export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   const env = process.env;
-  const endpoint = env['COGNITION_TEST_ENDPOINT'];
+  const endpoint = env.COGNITION_TEST_ENDPOINT;
   if (endpoint !== undefined) {
     project.provide('target', {
       endpoint,
-      region: env['AWS_REGION'] ?? 'us-east-1',
-      access_key_id: env['AWS_ACCESS_KEY_ID'] ?? '',
-      secret_access_key: env['AWS_SECRET_ACCESS_KEY'] ?? '',
-      ...(env['AWS_SESSION_TOKEN'] === undefined ? {} : { session_token: env['AWS_SESSION_TOKEN'] }),
+      region: env.AWS_REGION ?? 'us-east-1',
+      access_key_id: env.AWS_ACCESS_KEY_ID ?? '',
+      secret_access_key: env.AWS_SECRET_ACCESS_KEY ?? '',
+      ...(env.AWS_SESSION_TOKEN === undefined ? {} : { session_token: env.AWS_SESSION_TOKEN }),
     });
     return undefined;
   }
