@@ -16,8 +16,7 @@ import { services } from '../runtime/services.ts';
 
 type Params = Readonly<Record<string, string>>;
 
-const agentName = (params: Params): string =>
-  existing(params, 'name', nameSchema, 'agent_not_found', 'agent');
+const agentName = (params: Params): string => existing(params, 'name', nameSchema, 'agent');
 
 const agentAnswer = (status: number, agent: Versioned<Agent>, headers: Record<string, string> = {}) =>
   json(status, agent.value, { ...etagHeader(agent.etag), ...headers });

@@ -34,7 +34,7 @@ const getArtifact = operation({
   query: noQuery,
   ...noBody,
   handle: async ({ fingerprint, params }) => {
-    const artifactId = existing(params, 'artifactId', idSchema, 'not_found', 'artifact');
+    const artifactId = existing(params, 'artifactId', idSchema, 'artifact');
     return bytesOrDownload(await services().inputs.get(fingerprint, artifactId));
   },
 });

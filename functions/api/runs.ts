@@ -16,7 +16,7 @@ import { services } from '../runtime/services.ts';
 
 type Params = Readonly<Record<string, string>>;
 
-const runId = (params: Params): string => existing(params, 'runId', idSchema, 'not_found', 'run');
+const runId = (params: Params): string => existing(params, 'runId', idSchema, 'run');
 
 const createRun = operation({
   query: noQuery,

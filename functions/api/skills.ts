@@ -18,8 +18,7 @@ import { services } from '../runtime/services.ts';
 
 type Params = Readonly<Record<string, string>>;
 
-const skillName = (params: Params): string =>
-  existing(params, 'name', nameSchema, 'skill_not_found', 'skill');
+const skillName = (params: Params): string => existing(params, 'name', nameSchema, 'skill');
 
 const skillAnswer = (status: number, skill: Versioned<Skill>, headers: Record<string, string> = {}) =>
   json(status, skill.value, { ...etagHeader(skill.etag), ...headers });
@@ -93,7 +92,7 @@ const getSkillRevision = operation({
   ...noBody,
   handle: async ({ fingerprint, params }) => {
     const name = skillName(params);
-    const revision = existing(params, 'revision', idSchema, 'not_found', 'revision');
+    const revision = existing(params, 'revision', idSchema, 'revision');
     return json(200, await services().skills.getRevision(fingerprint, name, revision));
   },
 });

@@ -1,6 +1,5 @@
 /** One operation of the API: what it takes, as schemas, and a small function that calls one service. */
 import * as z from 'zod';
-import type { ErrorCode } from '../../shared/contracts/error-codes.ts';
 import { LIMITS } from '../../shared/contracts/limits.ts';
 import { CognitionError } from '../../shared/domain/cognition-error.ts';
 import type { Preconditions } from '../../shared/services/commit-with.ts';
@@ -102,15 +101,14 @@ function small(bytes: Uint8Array): Uint8Array {
   return bytes;
 }
 
-/** A name or id in the path that could never exist is not looked up: the answer is the same as for one that does not. */
+/** A name or id in the path that could never exist is not looked up: the code is that of one that does not. */
 export function existing(
   params: Readonly<Record<string, string>>,
   name: string,
   schema: z.ZodType<string>,
-  code: ErrorCode,
   what: string,
 ): string {
   const result = schema.safeParse(params[name]);
-  if (!result.success) throw new CognitionError(code, `no such ${what} in this scope`);
+  if (!result.success) throw new CognitionError('not_found', `there is no such ${what} in this scope`);
   return result.data;
 }
