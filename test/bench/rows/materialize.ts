@@ -106,15 +106,8 @@ export async function materialize(): Promise<BenchRow[]> {
   const reference = median(theirs);
   return [
     atMost(
-      'materialize-time',
-      '1,000 files, 10 MB: upload to sealed and verified',
-      median(ours),
-      1_000,
-      'ms',
-    ),
-    atMost(
       'materialize-ratio',
-      `the same: of \`tar x\` and \`sha256sum -c\` (${reference.toFixed(0)} ms)`,
+      `1,000 files, 10 MB, upload to sealed and verified: of \`tar x\` and \`sha256sum -c\` (${reference.toFixed(0)} ms)`,
       median(ours) / reference,
       1,
       '×',

@@ -1,6 +1,6 @@
 /** Validation, canonical bytes and digest of a package, against SHA-256 of as many bytes. */
 import { createHash } from 'node:crypto';
-import { encodePackage, packageDigest } from '../../../shared/domain/canonical-package.ts';
+import { encodePackage } from '../../../shared/domain/canonical-package.ts';
 import { validatePackage } from '../../../shared/domain/package/validate-package.ts';
 import { skillMd } from '../../support/skill-files.ts';
 import { atLeast, atMost, type BenchRow, median, timesOf } from '../bench-row.ts';
@@ -17,10 +17,11 @@ function packageOf(bytes: number, files: number): Map<string, string> {
   return map;
 }
 
+/** One call does all three: a valid package has its canonical bytes and digest. */
 function publishRules(files: ReadonlyMap<string, string>): string {
-  const { problems } = validatePackage('bench', files);
-  if (problems.length > 0) throw new Error(JSON.stringify(problems));
-  return packageDigest(encodePackage(files));
+  const judged = validatePackage('bench', files);
+  if (judged.kind === 'invalid') throw new Error(JSON.stringify(judged.problems));
+  return judged.digest;
 }
 
 export async function packageRules(): Promise<BenchRow[]> {
