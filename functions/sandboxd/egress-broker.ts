@@ -64,6 +64,10 @@ function refuse(response: ServerResponse, alias: string): void {
       ? 'the host of the request is no egress alias; use http://<alias>/...'
       : `the sandbox profile of this run grants no egress to ${alias}`;
   const body = JSON.stringify({ code: 'egress_denied', alias, message });
-  response.writeHead(403, { 'content-type': 'application/json', connection: 'close' });
+  response.writeHead(403, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  });
   response.end(body);
 }

@@ -12,6 +12,7 @@
  * length and strings with u32be lengths: '1' or '0' for stdin, stdin, number of variables, each `k=v`, each argument.
  */
 export const COMMAND_INIT = String.raw`
+$0 = 'init';
 my ($isolated, $prlimit, $prctl, $close_range, @limits) = @ARGV;
 open(my $control, '+<&=', 3) or exit 70;
 my %status;
@@ -63,7 +64,7 @@ if ($child == 0) {
   }
   open(STDOUT, '>&', $out_write); open(STDERR, '>&', $err_write);
   %ENV = map { split /=/, $_, 2 } @env;
-  syscall $close_range + 0, 3, 4294967295, 0;
+  syscall $close_range + 0, 3, 4294967295, 4;
   exec { $rest[0] } @rest;
   my $missing = $! == 2;
   syswrite STDERR, "$rest[0]: $!\n";

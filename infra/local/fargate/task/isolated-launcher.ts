@@ -44,6 +44,7 @@ export function createIsolatedLauncher(options: IsolatedLauncherOptions): TaskLa
       const cgroup = cgroups?.create(`task-${uid}`, profile);
       const daemonEnv = {
         ...env,
+        TZ: 'UTC',
         [listener === undefined ? DAEMON_ENV.channelFd : DAEMON_ENV.listenFd]: String(OUTER_FDS.transport),
         [DAEMON_ENV.form]: 'bubblewrap',
         [DAEMON_ENV.disableUserns]: options.disable_userns ? '1' : '0',

@@ -36,6 +36,7 @@ const ETC: Readonly<Record<string, string>> = {
   passwd: 'root:x:0:0:root:/nonexistent:/usr/sbin/nologin\nnobody:x:65534:65534:nobody:/workspace:/bin/sh\n',
   group: 'root:x:0:\nnogroup:x:65534:\n',
   hosts: '127.0.0.1 localhost\n',
+  timezone: 'Etc/UTC\n',
   'nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files\n',
 };
 
@@ -74,6 +75,8 @@ async function stageEtc(folder: string): Promise<string> {
     for (const [name, text] of Object.entries(ETC))
       await writeFile(join(target, name), text, { mode: 0o444 });
     if (cache !== undefined) await writeFile(join(target, 'ld.so.cache'), cache, { mode: 0o444 });
+    // Without it Node looks through every time zone of the system for the one that is meant.
+    await symlink('/usr/share/zoneinfo/Etc/UTC', join(target, 'localtime'));
     await mkdir(join(target, 'alternatives'), { mode: 0o755 });
     for (const [name, to] of links) await symlink(to, join(target, 'alternatives', name));
   });
