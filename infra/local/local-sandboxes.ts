@@ -28,14 +28,19 @@ export interface LocalSandboxesOptions {
 /** Where no sandbox can be had the registry still works, and every run is refused with the reason. */
 export async function createLocalSandboxes(options: LocalSandboxesOptions): Promise<LocalSandboxes> {
   const { unsafe_no_isolation, logger } = options;
-  let runtime: TaskRuntime;
+  let runtime: TaskRuntime | undefined;
   try {
     runtime = await createTaskRuntime({ unsafe_no_isolation, log: logger });
+    return await startFargate(options, runtime);
   } catch (error) {
+    await runtime?.close();
     if (isCognitionError(error, 'sandbox_unavailable')) return refusing(error.message);
     throw error;
   }
-  const fargate = createLocalFargate({ ...options, runtime, log: logger });
+}
+
+async function startFargate(options: LocalSandboxesOptions, runtime: TaskRuntime): Promise<LocalSandboxes> {
+  const fargate = createLocalFargate({ ...options, runtime, log: options.logger });
   const { endpoint } = await fargate.start();
   const ecs = new ECSClient({
     endpoint,

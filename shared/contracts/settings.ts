@@ -76,10 +76,6 @@ const environmentSchema = z.strictObject({
     '500',
     'runs under way in one scope; one more is answered with 429',
   ),
-  COGNITION_STORED_BYTES: withoutDefault(
-    wholeNumber(1, Number.MAX_SAFE_INTEGER),
-    'quota of stored bytes of one scope; left out, none',
-  ),
   COGNITION_UNSAFE_NO_ISOLATION: withDefault(
     z.enum(['0', '1'], 'is 0 or 1').transform((value) => value === '1'),
     '0',
@@ -146,7 +142,6 @@ export interface Settings {
   readonly sandbox_pool_size: number;
   readonly max_tasks: number;
   readonly runs_at_once: number;
-  readonly stored_bytes: number | undefined;
   readonly unsafe_no_isolation: boolean;
   readonly packages: PackageSettings;
 }
@@ -208,7 +203,6 @@ function toSettings(values: z.infer<typeof environmentSchema>): Settings {
     sandbox_pool_size: values.COGNITION_SANDBOX_POOL_SIZE,
     max_tasks: values.COGNITION_MAX_TASKS,
     runs_at_once: values.COGNITION_RUNS_AT_ONCE,
-    stored_bytes: values.COGNITION_STORED_BYTES,
     unsafe_no_isolation: values.COGNITION_UNSAFE_NO_ISOLATION,
     packages: packageSettings(values),
   };

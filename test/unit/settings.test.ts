@@ -12,7 +12,6 @@ const DEFAULTS: Settings = {
   sandbox_pool_size: 2,
   max_tasks: 16,
   runs_at_once: 500,
-  stored_bytes: undefined,
   unsafe_no_isolation: false,
   packages: { backend: 'config_registry' },
 };
@@ -54,7 +53,6 @@ describe('settings', () => {
       COGNITION_SANDBOX_POOL_SIZE: '0',
       COGNITION_MAX_TASKS: '4',
       COGNITION_RUNS_AT_ONCE: '7',
-      COGNITION_STORED_BYTES: '1000000000000',
       COGNITION_UNSAFE_NO_ISOLATION: '0',
       COGNITION_SKILLS_BACKEND: 's3',
       COGNITION_SKILLS_S3_BUCKET: 'cognition-skills',
@@ -73,7 +71,6 @@ describe('settings', () => {
       sandbox_pool_size: 0,
       max_tasks: 4,
       runs_at_once: 7,
-      stored_bytes: 1_000_000_000_000,
       unsafe_no_isolation: false,
       packages: { backend: 's3', bucket: 'cognition-skills', prefix: 'packages/', region: 'us-east-1' },
     });
