@@ -102,8 +102,12 @@ function openVersion2(): Controllers | undefined {
   }
 }
 
+/** A process can have several runtimes. */
+let opened = 0;
+
 function tryMake(parent: string): string | undefined {
-  const folder = join(parent, `${PREFIX}${process.pid}`);
+  opened += 1;
+  const folder = join(parent, `${PREFIX}${process.pid}-${opened}`);
   try {
     mkdirSync(folder, { recursive: true });
     return folder;
@@ -115,8 +119,8 @@ function tryMake(parent: string): string | undefined {
 /** What servers that were killed have left: their tasks died with them. */
 function sweep(parent: string): void {
   for (const name of readdirSync(parent)) {
-    const pid = name.startsWith(PREFIX) ? name.slice(PREFIX.length) : '';
-    if (!/^\d+$/.test(pid) || existsSync(`/proc/${pid}`)) continue;
+    const pid = name.startsWith(PREFIX) ? /^(\d+)-\d+$/.exec(name.slice(PREFIX.length))?.[1] : undefined;
+    if (pid === undefined || existsSync(`/proc/${pid}`)) continue;
     const folder = join(parent, name);
     const children = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
     for (const path of [...children.map((child) => join(folder, child.name)), folder]) {

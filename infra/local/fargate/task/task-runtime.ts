@@ -56,6 +56,7 @@ export interface TaskRuntimeOptions {
   readonly log: Logger;
 }
 
+const NODE_MAJOR = 24;
 const NO_ISOLATION =
   'runs have NO ISOLATION from this machine: the explicit unsafe setting is on. Never use it for code of others.';
 
@@ -63,6 +64,10 @@ const NO_ISOLATION =
 export async function createTaskRuntime(options: TaskRuntimeOptions): Promise<TaskRuntime> {
   if (process.platform !== 'linux') {
     throw new CognitionError('sandbox_unavailable', `runs need Linux; this is ${process.platform}`);
+  }
+  if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR) {
+    const message = `the Node that starts tasks also runs in them, and must be ${NODE_MAJOR} or later; this is ${process.version}: use the one in node_modules/.bin`;
+    throw new CognitionError('sandbox_unavailable', message);
   }
   if (!isMainThread) {
     const message = 'tasks must be started from the main thread: they die with the thread that started them';
