@@ -23,7 +23,7 @@ export function formatStatus(status: string): Segment {
   if (status === 'succeeded' || status === 'valid' || status === 'yes')
     return { text: status, style: 'green' };
   if (status === 'failed' || status === 'timed_out') return { text: status, style: 'red' };
-  if (status === 'cancelled' || status === 'disabled' || status === 'valid_with_warnings') {
+  if (status === 'cancelled' || status === 'no' || status === 'valid_with_warnings') {
     return { text: status, style: 'yellow' };
   }
   return status;

@@ -31,13 +31,17 @@ const SILENT: Progress = {
 
 export async function createProgress(io: CliIo, json: boolean): Promise<Progress> {
   if (json) return SILENT;
-  if (io.stderr.isTTY !== true || io.env.TERM === 'dumb') return plainProgress(io);
+  if (!canSpin(io)) return plainProgress(io);
   const { default: ora } = await import('ora');
   // Left alone, it would take over stdin, and Ctrl-C with it.
-  const spinner = ora({ stream: process.stderr, discardStdin: false, isEnabled: true });
+  const spinner = ora({ stream: io.stderr, discardStdin: false, isEnabled: true });
   const colours = coloursOn(io.env, io.stderr);
   if (!colours) spinner.color = false;
   let lineOpen = false;
+  // Stopping twice would move the cursor back over what a script has written since.
+  const stop = (): void => {
+    if (spinner.isSpinning) spinner.stop();
+  };
   const endLine = (): void => {
     if (lineOpen) io.stderr.write('\n');
     lineOpen = false;
@@ -48,18 +52,23 @@ export async function createProgress(io: CliIo, json: boolean): Promise<Progress
       spinner.start(sanitizeLine(text));
     },
     done: (text) => {
-      spinner.stop();
+      stop();
       endLine();
       io.stderr.write(`${renderLine([{ text: '✔ ', style: 'green' }, text], colours)}\n`);
     },
-    makeRoom: () => spinner.stop(),
+    makeRoom: stop,
     wrote: (endedLine) => {
       lineOpen = !endedLine;
     },
     endLine,
-    stop: () => spinner.stop(),
+    stop,
   };
 }
+
+/** Terminals of no width are real (`docker exec -t`, expect), and a spinner never gets done erasing its lines there. */
+export const canSpin = ({ stderr, env }: CliIo): boolean =>
+  stderr.isTTY === true && (stderr.columns ?? 0) >= MIN_COLUMNS && env.TERM !== 'dumb';
+const MIN_COLUMNS = 20;
 
 function plainProgress(io: CliIo): Progress {
   return {

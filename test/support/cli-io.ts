@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { clearLine, cursorTo, moveCursor } from 'node:readline';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import type { CliIo, Terminal } from '../../cli/io.ts';
 import { main } from '../../cli/main.ts';
@@ -18,6 +19,8 @@ export interface CliSetup {
   stdin?: string;
   cwd?: string;
   tty?: boolean;
+  /** Of the terminal. Default: 80. */
+  columns?: number;
   now?: () => number;
   /** Called with a function that presses Ctrl-C, once the command listens for it. */
   interrupt?: (press: () => void) => void;
@@ -28,12 +31,26 @@ export interface CliSetup {
 class Collected extends Writable implements Terminal {
   text = '';
   readonly isTTY: boolean;
+  readonly columns: number;
   readonly #seen: (text: string) => void;
 
-  constructor(isTTY: boolean, seen: (text: string) => void) {
+  constructor(setup: CliSetup, seen: (text: string) => void) {
     super();
-    this.isTTY = isTTY;
+    this.isTTY = setup.tty ?? false;
+    this.columns = setup.columns ?? 80;
     this.#seen = seen;
+  }
+
+  cursorTo(column: number): boolean {
+    return cursorTo(this, column);
+  }
+
+  clearLine(direction: -1 | 0 | 1): boolean {
+    return clearLine(this, direction);
+  }
+
+  moveCursor(columns: number, rows: number): boolean {
+    return moveCursor(this, columns, rows);
   }
 
   override _write(chunk: Buffer, _encoding: string, done: () => void): void {
@@ -51,8 +68,8 @@ export function temporaryFolder(): { path: string; [Symbol.dispose]: () => void 
 
 export async function runCli(argv: readonly string[], setup: CliSetup = {}): Promise<CliResult> {
   using config = temporaryFolder();
-  const stdout = new Collected(setup.tty ?? false, (text) => setup.onWrite?.('stdout', text));
-  const stderr = new Collected(setup.tty ?? false, (text) => setup.onWrite?.('stderr', text));
+  const stdout = new Collected(setup, (text) => setup.onWrite?.('stdout', text));
+  const stderr = new Collected(setup, (text) => setup.onWrite?.('stderr', text));
   const stdin =
     setup.stdin === undefined ? new PassThrough().end() : Readable.from([Buffer.from(setup.stdin)]);
   const io: CliIo = {

@@ -198,15 +198,65 @@ describe('run', () => {
   });
 });
 
+describe('progress of run', () => {
+  /** What a terminal shows of one stream after a run, without its colours. */
+  const events = sampleEvents(
+    ['run.queued', 'queue'],
+    ['command.started', 'execute'],
+    ['command.output', 'execute', { stream: 'stdout', text: 'part' }],
+    ['command.output', 'execute', { stream: 'stderr', text: 'ial\n' }],
+    ['command.exited', 'execute', { exit_code: 0 }],
+    ['run.succeeded', 'finish'],
+  );
+  const ended = sampleRun({ ...ENDED, stdout: 'part', stderr: 'ial\n' });
+
+  it('on a terminal never moves the cursor over what the script has written', async () => {
+    let screen = '';
+    await using api = await runApi(ended, {}, events);
+
+    const result = await run(api.url, ['--', 'x'], {
+      tty: true,
+      onWrite: (_stream, text) => {
+        screen += text;
+      },
+    });
+
+    expect(result.code).toBe(0);
+    expect(screen).toContain('\u001b[?25l');
+    expect(screen).toContain('partial\n');
+  });
+
+  it.each([
+    ['a terminal of no width', { tty: true, columns: 0 }],
+    ['a dumb terminal', { tty: true, env: { TERM: 'dumb' } }],
+    ['a pipe', { tty: false }],
+  ])('for %s is plain lines', async (_case, setup) => {
+    await using api = await runApi(ended, {}, events);
+
+    const result = await run(api.url, ['--', 'x'], setup);
+
+    expect(result.stderr).not.toContain('\u001b[?25l');
+    expect(result.stderr).toContain('cognition: command exited with 0\n');
+  });
+});
+
 describe('the exit code of run', () => {
   const failure = (code: string, stage = 'execute') => ({ code, stage, message: 'what happened' });
 
   it.each([
     ['that of the script', 7, { status: 'failed', exit_code: 7, failure: failure('script_failed') }],
     ['128 and the signal', 137, { status: 'failed', exit_code: 137, failure: failure('script_failed') }],
-    ['124 after the deadline', 124, { status: 'timed_out', exit_code: 137, failure: failure('run_timed_out') }],
+    [
+      '124 after the deadline',
+      124,
+      { status: 'timed_out', exit_code: 137, failure: failure('run_timed_out') },
+    ],
     ['1 where someone else cancelled', 1, { status: 'cancelled', failure: failure('run_cancelled') }],
-    ['1 where no sandbox started', 1, { status: 'failed', failure: failure('sandbox_unavailable', 'launch') }],
+    [
+      '1 where no sandbox started',
+      1,
+      { status: 'failed', failure: failure('sandbox_unavailable', 'launch') },
+    ],
     [
       '1 where outputs were lost, whatever the script said',
       1,

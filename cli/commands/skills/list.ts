@@ -18,7 +18,7 @@ export const listSkills = command({
             ['NAME', 'ENABLED', 'FILES', 'SIZE', 'DIGEST', 'UPDATED'],
             skills.map((skill) => [
               { text: skill.name, style: 'bold' },
-              formatStatus(skill.enabled ? 'yes' : 'disabled'),
+              formatStatus(skill.enabled ? 'yes' : 'no'),
               String(skill.file_count),
               formatBytes(skill.size_bytes),
               shortDigest(skill.digest),

@@ -11,7 +11,7 @@ export function skillLines(skill: Skill | Revision): Line[] {
     ...details([
       ['name', { text: skill.name, style: 'bold' }],
       ['description', skill.description],
-      ['enabled', live === undefined ? undefined : formatStatus(live.enabled ? 'yes' : 'disabled')],
+      ['enabled', live === undefined ? undefined : formatStatus(live.enabled ? 'yes' : 'no')],
       ['revision', skill.revision],
       ['digest', skill.digest],
       ['files', `${skill.file_count}, ${formatBytes(skill.size_bytes)}`],
