@@ -145,21 +145,21 @@ async function statusQuery(call: Call): Promise<Parameters<Sandbox['execStatus']
 
 async function readBody(request: DaemonRequest, sha256: string, limit: number): Promise<Buffer> {
   const declared = Number(request.headers['content-length'] ?? 0);
-  const tooLarge = (): DaemonError => new DaemonError('too_large', `the body has over ${limit} bytes`);
-  if (declared > limit) throw tooLarge();
-  const chunks: Buffer[] = [];
+  if (!(declared <= limit)) throw new DaemonError('too_large', `the body has over ${limit} bytes`);
+  const body = Buffer.allocUnsafeSlow(declared);
   const hash = createHash('sha256');
   let length = 0;
   for await (const chunk of request) {
+    if (length + chunk.length > declared)
+      throw new DaemonError('bad_request', 'the body is longer than it says');
+    body.set(chunk, length);
     length += chunk.length;
-    if (length > limit) throw tooLarge();
     hash.update(chunk);
-    chunks.push(chunk);
   }
-  if (hash.digest('hex') !== sha256) {
+  if (length !== declared || hash.digest('hex') !== sha256) {
     throw new DaemonError('bad_signature', 'this call is not authorized: its body is not what was signed');
   }
-  return chunks.length === 1 ? (chunks[0] ?? Buffer.alloc(0)) : Buffer.concat(chunks, length);
+  return body;
 }
 
 interface Parser<T> {

@@ -1,11 +1,10 @@
 /** Everything that comes into a sandbox before it is sealed, and the seal. */
 import { mkdirSync, rmSync } from 'node:fs';
 import type { SealReceipt, SealRequest } from '../../../shared/contracts/daemon.ts';
-import { sha256Hex } from '../../../shared/domain/sha256.ts';
-import { DaemonError, errnoOf, storageError } from '../daemon-error.ts';
+import { DaemonError } from '../daemon-error.ts';
 import { safePath } from './safe-path.ts';
-import { mustHold, sealTree, TreeProblem, treeDigest } from './verify-tree.ts';
-import { makeParents, writeNewFile, writePackage } from './write-package.ts';
+import { fileHashOnDisk, mustHold, packageDigestOnDisk, sealFolders, TreeProblem } from './verify-tree.ts';
+import { makeParents, writeError, writeNewFile, writePackage } from './write-package.ts';
 
 const INPUT_MODE = 0o444;
 
@@ -35,6 +34,7 @@ export interface Materialization {
 
 export function createMaterialization(folders: SandboxFolders): Materialization {
   const packages = new Map<string, PackageReceipt>();
+  const sizes = new Map<string, number>();
   const inputs = new Map<string, InputReceipt>();
   const inputFolders = new Set<string>();
   const inputRoot = `${folders.workspace}/inputs`;
@@ -46,13 +46,11 @@ export function createMaterialization(folders: SandboxFolders): Materialization 
       makeParents(inputRoot, path, inputFolders);
       writeNewFile(target, bytes, INPUT_MODE);
     } catch (error) {
-      const errno = errnoOf(error);
-      if (errno === 'EEXIST' || errno === 'ENOTDIR') {
-        const message = `input ${JSON.stringify(path)} collides with another one: a file cannot be a folder too`;
-        throw new DaemonError('bad_request', message, { cause: error });
-      }
-      rmSync(target, { force: true });
-      throw storageError(error, `input ${JSON.stringify(path)}`);
+      const refusal = writeError(error, `input ${JSON.stringify(path)}`);
+      // What was there before stays.
+      if (!(refusal instanceof DaemonError && refusal.code === 'bad_request'))
+        rmSync(target, { force: true });
+      throw refusal;
     }
   };
 
@@ -63,6 +61,7 @@ export function createMaterialization(folders: SandboxFolders): Materialization 
       if (before !== undefined) throw otherContent(`package ${name}`);
       const receipt = { digest, file_count: writePackage(`${folders.skills}/${name}`, bytes) };
       packages.set(name, receipt);
+      sizes.set(name, bytes.length);
       return receipt;
     },
     putInput: (path, sha256, bytes) => {
@@ -76,7 +75,7 @@ export function createMaterialization(folders: SandboxFolders): Materialization 
     },
     seal: (request) => {
       try {
-        return sealAndVerify(folders, inputRoot, request);
+        return sealAndVerify(folders, inputRoot, request, sizes);
       } catch (cause) {
         const what =
           cause instanceof TreeProblem ? cause.message : `the disk could not be read: ${String(cause)}`;
@@ -91,13 +90,18 @@ export function createMaterialization(folders: SandboxFolders): Materialization 
 const otherContent = (what: string): DaemonError =>
   new DaemonError('exists_with_other_content', `${what} is here already, with another content`);
 
-function sealAndVerify(folders: SandboxFolders, inputRoot: string, request: SealRequest): SealReceipt {
+function sealAndVerify(
+  folders: SandboxFolders,
+  inputRoot: string,
+  request: SealRequest,
+  sizes: ReadonlyMap<string, number>,
+): SealReceipt {
   const names = request.packages.map((entry) => entry.name);
   mustHold(folders.skills, names);
   mustHold(folders.workspace, ['inputs']);
   mustHold(folders.outputs, []);
   const packages = request.packages.map(({ name, digest }) => {
-    const found = treeDigest(sealTree(`${folders.skills}/${name}`));
+    const found = packageDigestOnDisk(`${folders.skills}/${name}`, sizes.get(name) ?? 0);
     if (found !== digest) throw new TreeProblem(`package ${name} has digest ${found}, not ${digest}`);
     return { name, digest: found };
   });
@@ -105,19 +109,19 @@ function sealAndVerify(folders: SandboxFolders, inputRoot: string, request: Seal
 }
 
 function verifyInputs(inputRoot: string, request: SealRequest): SealReceipt['inputs'] {
-  const found = new Map(
-    sealTree(inputRoot, () => INPUT_MODE).map(({ path, content }) => [path, sha256Hex(content)]),
-  );
+  const found = new Set(sealFolders(inputRoot));
   const inputs = request.inputs.map(({ path, sha256 }) => {
-    const actual = found.get(path);
-    if (actual === undefined) throw new TreeProblem(`input ${JSON.stringify(path)} is missing`);
-    if (actual !== sha256)
+    if (!found.has(path)) throw new TreeProblem(`input ${JSON.stringify(path)} is missing`);
+    const actual = fileHashOnDisk(inputRoot, path, INPUT_MODE);
+    if (actual !== sha256) {
       throw new TreeProblem(`input ${JSON.stringify(path)} has hash ${actual}, not ${sha256}`);
+    }
     return { path, sha256: actual };
   });
   const asked = new Set(inputs.map((input) => input.path));
-  const extra = [...found.keys()].find((path) => !asked.has(path));
-  if (extra !== undefined)
+  const extra = [...found].find((path) => !asked.has(path));
+  if (extra !== undefined) {
     throw new TreeProblem(`input ${JSON.stringify(extra)} is here, which nobody asked for`);
+  }
   return inputs;
 }

@@ -4,7 +4,6 @@ import {
   chmodSync,
   closeSync,
   constants,
-  type Dirent,
   fstatSync,
   lstatSync,
   openSync,
@@ -13,9 +12,10 @@ import {
 } from 'node:fs';
 import { modeOf } from './write-package.ts';
 
-const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const PACKAGE_MAGIC = 'CSKPKG1\n';
 const PACKAGE_HEADER_BYTES = 4 + 8;
+const FIRST_BUFFER_BYTES = 64 * 1024;
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const DIRECTORY_MODE = 0o555;
 const MODE_BITS = 0o7777;
 
@@ -24,54 +24,114 @@ export class TreeProblem extends Error {
   override readonly name = 'TreeProblem';
 }
 
-export interface TreeFile {
-  readonly path: string;
-  readonly content: Buffer;
-}
-
 /**
- * Takes away every right to write, then returns every file. Folders lose theirs before they are listed.
- * @param modeFor the mode that a file of this content must have.
- * @throws TreeProblem for anything but plain files and folders of the right mode.
+ * Takes away every right to write below a folder, and returns the paths of its files in ascending order of their
+ * UTF-8 bytes.
+ * @throws TreeProblem for anything but files and folders.
  */
-export function sealTree(root: string, modeFor: (content: Uint8Array) => number = modeOf): TreeFile[] {
-  const files: TreeFile[] = [];
+export function sealFolders(root: string): string[] {
+  const paths: string[] = [];
   const visit = (folder: string, prefix: string): void => {
     chmodSync(folder, DIRECTORY_MODE);
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
-      const path = prefix === '' ? entry.name : `${prefix}/${entry.name}`;
-      if (entry.isDirectory()) visit(`${root}/${path}`, path);
-      else files.push({ path, content: readPlainFile(root, path, entry, modeFor) });
+      if (entry.isDirectory()) visit(`${folder}/${entry.name}`, `${prefix}${entry.name}/`);
+      else if (entry.isFile()) paths.push(prefix + entry.name);
+      else throw new TreeProblem(`${prefix}${entry.name} is not a plain file`);
     }
-    const { mode } = lstatSync(folder);
-    if ((mode & MODE_BITS) !== DIRECTORY_MODE) throw new TreeProblem(`${folder} is not read-only`);
+    if ((lstatSync(folder).mode & MODE_BITS) !== DIRECTORY_MODE)
+      throw new TreeProblem(`${folder} is not read-only`);
   };
   visit(root, '');
-  return files;
+  return sortByBytes(paths);
 }
 
-function readPlainFile(
-  root: string,
-  path: string,
-  entry: Dirent,
-  modeFor: (content: Uint8Array) => number,
-): Buffer {
-  if (!entry.isFile()) throw new TreeProblem(`${path} is not a plain file`);
+/** UTF-16 sorts as UTF-8 does, but for what lies behind the surrogates. */
+function sortByBytes(paths: string[]): string[] {
+  if (!paths.some((path) => /[\ud800-\uffff]/.test(path))) return paths.sort();
+  return paths.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+}
+
+/** Bytes that grow as they are needed, so that a tree is read and hashed in one piece. */
+class Canonical {
+  #bytes: Buffer;
+  #length = 0;
+
+  constructor(sizeHint: number) {
+    this.#bytes = Buffer.allocUnsafeSlow(Math.max(sizeHint, FIRST_BUFFER_BYTES));
+  }
+
+  /** @returns the buffer and where in it the next `count` bytes go. */
+  take(count: number): { bytes: Buffer; at: number } {
+    const at = this.#length;
+    this.#length += count;
+    if (this.#length > this.#bytes.length) {
+      const larger = Buffer.allocUnsafeSlow(2 * this.#length);
+      this.#bytes.copy(larger, 0, 0, at);
+      this.#bytes = larger;
+    }
+    return { bytes: this.#bytes, at };
+  }
+
+  text(text: string): void {
+    const { bytes, at } = this.take(Buffer.byteLength(text));
+    bytes.write(text, at, 'utf8');
+  }
+
+  sha256(): string {
+    return createHash('sha256').update(this.#bytes.subarray(0, this.#length)).digest('hex');
+  }
+}
+
+/** @param sizeHint bytes that the package is expected to have; only saves time. @returns its digest. */
+export function packageDigestOnDisk(root: string, sizeHint: number): string {
+  const canonical = new Canonical(sizeHint);
+  canonical.text(PACKAGE_MAGIC);
+  for (const path of sealFolders(root)) {
+    withPlainFile(root, path, (file, size) => {
+      const { bytes, at } = canonical.take(4);
+      bytes.writeUInt32BE(Buffer.byteLength(path), at);
+      canonical.text(path);
+      const room = canonical.take(PACKAGE_HEADER_BYTES - 4 + size);
+      room.bytes.writeUInt32BE(0, room.at);
+      room.bytes.writeUInt32BE(size, room.at + 4);
+      const start = room.at + PACKAGE_HEADER_BYTES - 4;
+      readAll(file, path, room.bytes.subarray(start, start + size));
+      return modeOf(room.bytes.subarray(start, start + 2));
+    });
+  }
+  return `sha256:${canonical.sha256()}`;
+}
+
+/** @returns lower hex SHA-256 of a file that must have this mode. */
+export function fileHashOnDisk(root: string, path: string, mode: number): string {
+  const hash = createHash('sha256');
+  withPlainFile(root, path, (file, size) => {
+    const content = Buffer.allocUnsafeSlow(size);
+    readAll(file, path, content);
+    hash.update(content);
+    return mode;
+  });
+  return hash.digest('hex');
+}
+
+/** @param read returns the mode that the file must have. */
+function withPlainFile(root: string, path: string, read: (file: number, size: number) => number): void {
   const file = openSync(`${root}/${path}`, READ);
   try {
     const status = fstatSync(file);
     if (!status.isFile() || status.nlink !== 1) throw new TreeProblem(`${path} is not a plain file`);
-    const content = Buffer.allocUnsafe(status.size);
-    let length = 0;
-    while (length < content.length) {
-      const read = readSync(file, content, length, content.length - length, null);
-      if (read === 0) throw new TreeProblem(`${path} is shorter than it says`);
-      length += read;
-    }
-    if ((status.mode & MODE_BITS) !== modeFor(content)) throw new TreeProblem(`${path} has the wrong mode`);
-    return content;
+    const mode = read(file, status.size);
+    if ((status.mode & MODE_BITS) !== mode) throw new TreeProblem(`${path} has the wrong mode`);
   } finally {
     closeSync(file);
+  }
+}
+
+function readAll(file: number, path: string, into: Buffer): void {
+  for (let length = 0; length < into.length; ) {
+    const read = readSync(file, into, length, into.length - length, null);
+    if (read === 0) throw new TreeProblem(`${path} is shorter than it says`);
+    length += read;
   }
 }
 
@@ -79,23 +139,9 @@ function readPlainFile(
 export function mustHold(folder: string, names: readonly string[]): void {
   const found = readdirSync(folder);
   const extra = found.find((name) => !names.includes(name));
-  if (extra !== undefined)
+  if (extra !== undefined) {
     throw new TreeProblem(`${folder} has ${JSON.stringify(extra)}, which nobody asked for`);
+  }
   const missing = names.find((name) => !found.includes(name));
   if (missing !== undefined) throw new TreeProblem(`${folder} lacks ${JSON.stringify(missing)}`);
-}
-
-/** Digest of the canonical bytes that these files make. */
-export function treeDigest(files: readonly TreeFile[]): string {
-  const entries = files.map(({ path, content }) => ({ path: Buffer.from(path, 'utf8'), content }));
-  entries.sort((a, b) => Buffer.compare(a.path, b.path));
-  const hash = createHash('sha256').update(PACKAGE_MAGIC);
-  const header = Buffer.alloc(PACKAGE_HEADER_BYTES);
-  for (const { path, content } of entries) {
-    header.writeUInt32BE(path.length, 0);
-    hash.update(header.subarray(0, 4)).update(path);
-    header.writeBigUInt64BE(BigInt(content.length), 4);
-    hash.update(header.subarray(4)).update(content);
-  }
-  return `sha256:${hash.digest('hex')}`;
 }

@@ -2,7 +2,7 @@
 import { closeSync, constants, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { LIMITS } from '../../../shared/contracts/limits.ts';
 import { decodePackage, NotCanonical, type PackageEntry } from '../../../shared/domain/canonical-package.ts';
-import { DaemonError, storageError } from '../daemon-error.ts';
+import { DaemonError, errnoOf, storageError } from '../daemon-error.ts';
 import { safePath } from './safe-path.ts';
 
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
@@ -27,9 +27,16 @@ export function writePackage(root: string, bytes: Uint8Array): number {
     }
   } catch (error) {
     rmSync(root, { recursive: true, force: true });
-    throw storageError(error, 'the package');
+    throw writeError(error, 'the package');
   }
   return entries.length;
+}
+
+/** The sandbox writes every name once: what exists already is a file that would have to be a folder too. */
+export function writeError(error: unknown, what: string): unknown {
+  const errno = errnoOf(error);
+  if (errno !== 'EEXIST' && errno !== 'ENOTDIR') return storageError(error, what);
+  return new DaemonError('bad_request', `${what} needs one name as a file and as a folder`, { cause: error });
 }
 
 function decode(bytes: Uint8Array): PackageEntry[] {
@@ -43,14 +50,7 @@ function decode(bytes: Uint8Array): PackageEntry[] {
   if (entries.length > LIMITS.packageFiles) {
     throw new DaemonError('too_large', `the package has over ${LIMITS.packageFiles} files`);
   }
-  const files = new Set(entries.map((entry) => safePath(entry.path)));
-  for (const path of files) {
-    for (const parent of parentsOf(path)) {
-      if (files.has(parent)) {
-        throw new DaemonError('bad_request', `${JSON.stringify(parent)} is both a file and a folder`);
-      }
-    }
-  }
+  for (const entry of entries) safePath(entry.path);
   return entries;
 }
 
@@ -63,14 +63,16 @@ function* parentsOf(path: string): Generator<string> {
 
 /** @param made folders that are known to exist. */
 export function makeParents(root: string, path: string, made: Set<string>): void {
+  const parent = path.slice(0, Math.max(0, path.lastIndexOf('/')));
+  if (parent === '' || made.has(parent)) return;
   const missing: string[] = [];
-  for (const parent of parentsOf(path)) {
-    if (made.has(parent)) break;
-    missing.push(parent);
+  for (const folder of parentsOf(path)) {
+    if (made.has(folder)) break;
+    missing.push(folder);
   }
-  for (const parent of missing.reverse()) {
-    mkdirSync(`${root}/${parent}`, 0o755);
-    made.add(parent);
+  for (const folder of missing.reverse()) {
+    mkdirSync(`${root}/${folder}`, 0o755);
+    made.add(folder);
   }
 }
 
