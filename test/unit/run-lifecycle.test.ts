@@ -109,4 +109,18 @@ describe('a run that goes well', () => {
       'stop',
     ]);
   });
+
+  it('needs no skill when the command is a program of the sandbox', async () => {
+    await putAgent(backstage, { skills: [] });
+    backstage.sandboxes.script = { stdout: 'x' };
+    const process = startProcess(backstage);
+
+    const run = await process.run({ agent: 'analyst', command: { argv: ['true', '--', 'x'] } });
+
+    expect(run.status).toBe('succeeded');
+    const [task] = backstage.sandboxes.tasks.values();
+    expect(task?.exec?.request.command).toEqual({ argv: ['true', '--', 'x'] });
+    const { manifest } = await process.runs.getManifest(FINGERPRINT, run.run_id);
+    expect(manifest.command).toMatchObject({ skill: null, script: null });
+  });
 });
