@@ -93,7 +93,7 @@ describe('a path', () => {
     '...',
     '.env',
     'é ☕',
-    'a:b',
+    'ab:c',
     'CON',
     ' ',
   ])('%j is an ordinary one, and its file is kept', async (path) => {
