@@ -1,5 +1,6 @@
 /** Last in the chain: conditional GET, headers of every answer, and the limit of a response body. */
 import { LIMITS } from '../../shared/contracts/limits.ts';
+import { sizeText } from '../../shared/contracts/size-text.ts';
 import { CognitionError } from '../../shared/domain/cognition-error.ts';
 import type { ApiMiddleware } from './api-call.ts';
 import { singleHeader } from './invalid-request.ts';
@@ -14,7 +15,7 @@ export const finishedAnswer: ApiMiddleware = {
     if (size > LIMITS.responseBodyBytes) {
       throw new CognitionError(
         'body_too_large',
-        `the answer would have ${size} bytes, over the limit of ${LIMITS.responseBodyBytes}; ask for less, e.g. with limit= or path=`,
+        `the answer would have ${size} bytes, over the limit of ${sizeText(LIMITS.responseBodyBytes)}; ask for less, e.g. with limit= or path=`,
       );
     }
     const etag = answer.headers?.etag;

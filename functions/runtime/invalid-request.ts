@@ -1,6 +1,6 @@
 /** Refusals of requests and the checks that make them: schemas, single headers. */
 import type * as z from 'zod';
-import { LIMITS } from '../../shared/contracts/limits.ts';
+import { sizeText } from '../../shared/contracts/size-text.ts';
 import { CognitionError } from '../../shared/domain/cognition-error.ts';
 
 export interface RequestFault {
@@ -79,7 +79,7 @@ export function singleHeader(
 }
 
 export function tooLarge(what: string, limit: number, fix: string): CognitionError {
-  return new CognitionError('body_too_large', `${what} is over ${limit} bytes; ${fix}`);
+  return new CognitionError('body_too_large', `${what} is over ${sizeText(limit)}; ${fix}`);
 }
 
-export const ENCODED_BODY_FIX = `send at most ${LIMITS.requestBodyBytes} bytes, e.g. with Content-Encoding: gzip`;
+export const ENCODED_BODY_FIX = 'send less, or the same with Content-Encoding: gzip';

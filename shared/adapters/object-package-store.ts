@@ -1,4 +1,5 @@
 import { LIMITS } from '../contracts/limits.ts';
+import { sizeText } from '../contracts/size-text.ts';
 import { CognitionError } from '../domain/cognition-error.ts';
 import { OBJECT_KEYS } from '../domain/row-keys.ts';
 import type { ObjectStore } from '../ports/object-store.ts';
@@ -19,7 +20,7 @@ export function createObjectPackageStore(options: ObjectPackageStoreOptions): Sk
     if (bytes.byteLength > max_bytes) {
       throw new CognitionError(
         'body_too_large',
-        `a package is at most ${max_bytes} bytes; this one has ${bytes.byteLength}`,
+        `a package is at most ${sizeText(max_bytes)}; this one has ${bytes.byteLength}`,
       );
     }
     const key = OBJECT_KEYS.package(fingerprint, digest);

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { errorCodeSchema } from './error-codes.ts';
 import { LIMITS } from './limits.ts';
 import { digestSchema, idSchema, nameSchema, sha256Schema, timeSchema } from './names.ts';
+import { sizeText } from './size-text.ts';
 
 const utf8Bytes = (text: string): number => Buffer.byteLength(text, 'utf8');
 const plainText = z.string().refine((text) => !text.includes('\0') && text.isWellFormed(), {
@@ -13,7 +14,7 @@ const argsSchema = z
   .array(plainText)
   .max(LIMITS.args)
   .refine((args) => args.reduce((sum, arg) => sum + utf8Bytes(arg), 0) <= LIMITS.argsBytes, {
-    message: `at most ${LIMITS.argsBytes} bytes together`,
+    message: `at most ${sizeText(LIMITS.argsBytes)} together`,
   });
 
 export const skillCommandSchema = z.strictObject({
@@ -34,7 +35,7 @@ const envSchema = z
     z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/, 'a variable name'),
     plainText.refine(
       (value) => utf8Bytes(value) <= LIMITS.envValueBytes,
-      `at most ${LIMITS.envValueBytes} bytes`,
+      `at most ${sizeText(LIMITS.envValueBytes)}`,
     ),
   )
   .refine((env) => Object.keys(env).length <= LIMITS.envNames, `at most ${LIMITS.envNames} names`);
@@ -51,7 +52,7 @@ export const createRunSchema = z
     stdin: z
       .string()
       .refine((text) => text.isWellFormed() && utf8Bytes(text) <= LIMITS.stdinBytes, {
-        message: `well-formed text of at most ${LIMITS.stdinBytes} bytes`,
+        message: `well-formed text of at most ${sizeText(LIMITS.stdinBytes)}`,
       })
       .optional(),
     stdin_json: z.json().optional(),

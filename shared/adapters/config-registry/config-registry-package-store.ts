@@ -1,4 +1,5 @@
 import { LIMITS } from '../../contracts/limits.ts';
+import { sizeText } from '../../contracts/size-text.ts';
 import { CognitionError } from '../../domain/cognition-error.ts';
 import type { SkillPackageStore } from '../../ports/skill-package-store.ts';
 import type { TableStore } from '../../ports/table-store.ts';
@@ -19,7 +20,7 @@ export function createConfigRegistryPackageStore({
       if (bytes.byteLength > LIMITS.configRegistryPackageBytes) {
         throw new CognitionError(
           'body_too_large',
-          `a package is at most ${LIMITS.configRegistryPackageBytes} bytes with the config_registry backend; this one has ${bytes.byteLength}`,
+          `a package is at most ${sizeText(LIMITS.configRegistryPackageBytes)} with the config_registry backend; this one has ${bytes.byteLength}`,
         );
       }
       const stored = await blobs.get(owner(fingerprint, digest));

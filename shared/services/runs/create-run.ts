@@ -1,6 +1,7 @@
 import { LIMITS } from '../../contracts/limits.ts';
 import { type RunRow, type SlotRow, slotRowSchema } from '../../contracts/rows.ts';
 import { type CreateRun, type Run, runSchema } from '../../contracts/run.ts';
+import { sizeText } from '../../contracts/size-text.ts';
 import { CognitionError } from '../../domain/cognition-error.ts';
 import { KEYS } from '../../domain/row-keys.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -74,7 +75,7 @@ async function checkInputs(
   if (total > LIMITS.inputBytes) {
     throw new CognitionError(
       'body_too_large',
-      `the inputs are ${total} bytes together; at most ${LIMITS.inputBytes} are allowed`,
+      `the inputs are ${total} bytes together; at most ${sizeText(LIMITS.inputBytes)} are allowed`,
     );
   }
 }

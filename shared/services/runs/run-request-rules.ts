@@ -3,6 +3,7 @@ import picomatch from 'picomatch';
 import { LIMITS } from '../../contracts/limits.ts';
 import { type CreateRun, FORBIDDEN_ENV } from '../../contracts/run.ts';
 import type { SandboxProfile } from '../../contracts/sandbox-profile.ts';
+import { sizeText } from '../../contracts/size-text.ts';
 import { CognitionError } from '../../domain/cognition-error.ts';
 
 interface RequestProblem {
@@ -32,7 +33,7 @@ export function withStdinText(request: CreateRun): CreateRun {
   const stdin = JSON.stringify(stdin_json);
   const size = Buffer.byteLength(stdin, 'utf8');
   if (size > LIMITS.stdinBytes || !stdin.isWellFormed()) {
-    const message = `well-formed JSON of at most ${LIMITS.stdinBytes} bytes as text; this is ${size} bytes`;
+    const message = `well-formed JSON of at most ${sizeText(LIMITS.stdinBytes)} as text; this is ${size} bytes`;
     throw new CognitionError('invalid_request', `/stdin_json: ${message}`, {
       errors: [{ pointer: '/stdin_json', message }],
     });

@@ -2,6 +2,7 @@
 import type { OutputList } from '../../contracts/daemon.ts';
 import { LIMITS } from '../../contracts/limits.ts';
 import type { Manifest } from '../../contracts/manifest.ts';
+import { sizeText } from '../../contracts/size-text.ts';
 import { matchGlobs } from './match-globs.ts';
 import { relativePathProblem } from './run-request-rules.ts';
 
@@ -89,7 +90,7 @@ function applyCaps(outputs: readonly SelectedOutput[], caps: Manifest['caps']): 
       return { ...output, refused: `a run keeps at most ${caps.output_files} output files` };
     }
     if (bytes + output.size_bytes > caps.output_bytes) {
-      return { ...output, refused: `a run keeps at most ${caps.output_bytes} bytes of outputs together` };
+      return { ...output, refused: `a run keeps at most ${sizeText(caps.output_bytes)} of outputs together` };
     }
     count += 1;
     bytes += output.size_bytes;
