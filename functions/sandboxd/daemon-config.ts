@@ -12,8 +12,8 @@ export const DAEMON_ENV = {
   form: 'COGNITION_SANDBOX_FORM',
   /** Without isolation: the folder that /skills, /workspace and the others are made in. */
   root: 'COGNITION_SANDBOX_ROOT',
-  /** `1` when bubblewrap knows --disable-userns. */
-  disableUserns: 'COGNITION_SANDBOX_DISABLE_USERNS',
+  /** Descriptors of the command's sandbox, which the task has started before the daemon. */
+  commandFds: 'COGNITION_COMMAND_FDS',
 } as const;
 
 export type Transport =
@@ -26,7 +26,8 @@ export interface DaemonConfig {
   readonly public_key: string;
   readonly profile: SandboxProfile;
   readonly form: 'bubblewrap' | 'unsafe';
-  readonly disable_userns: boolean;
+  /** Control channel, report and stderr of the command's sandbox; undefined without isolation. */
+  readonly command_fds: readonly [number, number, number] | undefined;
   /** Empty, so that folders lie at /, wherever there is isolation. */
   readonly root: string;
   readonly transport: Transport;
@@ -43,6 +44,8 @@ export function readDaemonConfig(env: Readonly<Record<string, string | undefined
   if (!profile.success) wrong.push(`${SANDBOX_ENV.profile} (${profile.error.message})`);
   const form = env[DAEMON_ENV.form];
   if (form !== 'bubblewrap' && form !== 'unsafe') wrong.push(`${DAEMON_ENV.form} (bubblewrap or unsafe)`);
+  const commandFds = readFds(env[DAEMON_ENV.commandFds]);
+  if (form === 'bubblewrap' && commandFds === undefined) wrong.push(DAEMON_ENV.commandFds);
   if (wrong.length > 0 || !profile.success || (form !== 'bubblewrap' && form !== 'unsafe')) {
     throw new Error(`environment variables are missing or wrong: ${wrong.join(', ')}`);
   }
@@ -51,7 +54,7 @@ export function readDaemonConfig(env: Readonly<Record<string, string | undefined
     public_key: publicKey,
     profile: profile.data,
     form,
-    disable_userns: env[DAEMON_ENV.disableUserns] === '1',
+    command_fds: form === 'bubblewrap' ? commandFds : undefined,
     root: form === 'unsafe' ? (env[DAEMON_ENV.root] ?? '/nonexistent') : '',
     transport: transportOf(env),
   };
@@ -63,6 +66,12 @@ function transportOf(env: Readonly<Record<string, string | undefined>>): Transpo
   const channel = env[DAEMON_ENV.channelFd];
   if (channel !== undefined) return { kind: 'channel', fd: Number(channel) };
   return { kind: 'port', port: SANDBOX_PORT };
+}
+
+function readFds(text: string | undefined): readonly [number, number, number] | undefined {
+  const [, control, report, stderr] = /^(\d{1,4}),(\d{1,4}),(\d{1,4})$/.exec(text ?? '') ?? [];
+  if (control === undefined || report === undefined || stderr === undefined) return undefined;
+  return [Number(control), Number(report), Number(stderr)];
 }
 
 function readJson(text: string | undefined): unknown {

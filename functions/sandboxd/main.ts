@@ -2,12 +2,12 @@
 import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { dirname } from 'node:path';
-import type { SandboxProfile } from '../../shared/contracts/sandbox-profile.ts';
 import { importPublicKey } from '../../shared/domain/daemon-signature.ts';
 import { createCallAuthorizer } from './authorize-call.ts';
-import { createBubblewrapDriver } from './command/bubblewrap-driver.ts';
-import type { CommandDriver, CommandLimits } from './command/command-driver.ts';
+import type { CommandDriver } from './command/command-driver.ts';
 import { commandEnv } from './command/command-env.ts';
+import { commandLimits } from './command/command-limits.ts';
+import { createPreparedDriver } from './command/prepared-driver.ts';
 import { resolveCommand } from './command/resolve-command.ts';
 import { createUnsafeDriver } from './command/unsafe-driver.ts';
 import { type DaemonConfig, readDaemonConfig } from './daemon-config.ts';
@@ -17,7 +17,6 @@ import { createSandbox } from './sandbox.ts';
 import { selfTest } from './self-test.ts';
 import { serve } from './serve.ts';
 
-const ADDRESS_SPACE_BYTES = 3 * 1024 ** 3;
 const log = (message: string): void => {
   process.stderr.write(`sandboxd: ${message}\n`);
 };
@@ -42,7 +41,7 @@ async function main(): Promise<void> {
   const filters = config.form === 'bubblewrap' ? await selfTest() : 0;
   const sandbox = createSandbox({
     folders: paths,
-    driver: driverFor(config, paths, filters),
+    driver: driverFor(config, paths.workspace, filters),
     egress,
     resolve: (request) => ({
       argv: resolveCommand({ skills: paths.skills, node: process.execPath }, request.command),
@@ -61,32 +60,13 @@ async function main(): Promise<void> {
   await serve(config.transport, handler, () => process.exit(0));
 }
 
-function driverFor(
-  config: DaemonConfig,
-  paths: { readonly workspace: string; readonly broker: string },
-  filters: number,
-): CommandDriver {
+function driverFor(config: DaemonConfig, workspace: string, filters: number): CommandDriver {
+  if (config.command_fds !== undefined) {
+    return createPreparedDriver({ fds: config.command_fds, task_filters: filters });
+  }
   const architecture = process.arch === 'arm64' ? 'arm64' : 'x64';
-  const limits = limitsOf(config.profile);
-  if (config.form === 'unsafe')
-    return createUnsafeDriver({ architecture, limits, workspace: paths.workspace });
-  return createBubblewrapDriver({
-    architecture,
-    limits,
-    seccomp_file: `${dirname(process.argv[1] ?? '')}/command.bpf`,
-    broker_folder: paths.broker,
-    disable_userns: config.disable_userns,
-    task_filters: filters,
-  });
+  return createUnsafeDriver({ architecture, limits: commandLimits(config.profile), workspace });
 }
-
-const limitsOf = (profile: SandboxProfile): CommandLimits => ({
-  max_processes: profile.max_processes,
-  max_open_files: profile.max_open_files,
-  file_bytes: profile.workspace_bytes,
-  // Address space, not memory: programs such as Node reserve far more than they use.
-  memory_bytes: profile.memory_bytes + ADDRESS_SPACE_BYTES,
-});
 
 main().catch((error: unknown) => {
   log(error instanceof Error ? error.message : String(error));

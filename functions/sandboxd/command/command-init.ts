@@ -7,14 +7,14 @@
  * Node can do neither and shells only half. Pipes are pipes here, not the socket pairs of Node, so that
  * `/dev/stdout` can be opened.
  *
- * Arguments: 1 where there is isolation to test, 0 otherwise; numbers of prlimit, prctl, close_range; then `resource=limit` pairs.
- * Control channel, descriptor 3: out `ready key=value...\n`, later `exit <wait status>\n`; in one frame, u32be
+ * Arguments: descriptor of the control channel; 1 where there is isolation to test, 0 otherwise; numbers of prlimit, prctl, close_range; then `resource=limit` pairs.
+ * Control channel: out `ready key=value...\n`, later `exit <wait status>\n`; in one frame, u32be
  * length and strings with u32be lengths: '1' or '0' for stdin, stdin, number of variables, each `k=v`, each argument.
  */
 export const COMMAND_INIT = String.raw`
 $0 = 'init';
-my ($isolated, $prlimit, $prctl, $close_range, @limits) = @ARGV;
-open(my $control, '+<&=', 3) or exit 70;
+my ($fd, $isolated, $prlimit, $prctl, $close_range, @limits) = @ARGV;
+open(my $control, '+<&=', $fd) or exit 70;
 my %status;
 if (open(my $file, '<', '/proc/self/status')) {
   while (<$file>) { $status{$1} = $2 if /^(\w+):\s*(\S+)/ }

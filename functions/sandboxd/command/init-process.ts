@@ -1,75 +1,43 @@
 /** A started init, until its command has ended: the part that all forms of the sandbox share. */
-import type { ChildProcess } from 'node:child_process';
 import { constants, openSync } from 'node:fs';
-import { Duplex, Readable } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
 import { errnoOf } from '../daemon-error.ts';
-import { type Architecture, INIT_CALLS } from '../seccomp/syscall-numbers.ts';
-import type { CommandEnd, CommandLimits, ReadyCommand } from './command-driver.ts';
+import type { CommandEnd, ReadyCommand } from './command-driver.ts';
 import { type InitChannel, openInitChannel } from './init-channel.ts';
 
 /** An init that is not ready by then never will be. */
 const READY_MS = 10_000;
-const STDERR_BYTES = 4_096;
-/** RLIMIT_* of the kernel. */
-const RESOURCE = { fsize: 1, core: 4, nproc: 6, nofile: 7, as: 9, msgqueue: 12 } as const;
-
-/** Arguments of the program in command-init.ts. */
-export function initArgs(options: {
-  readonly architecture: Architecture;
-  readonly limits: CommandLimits;
-  readonly isolated: boolean;
-}): string[] {
-  const { limits } = options;
-  const calls = INIT_CALLS[options.architecture];
-  const always: [number, number][] = [
-    [RESOURCE.fsize, limits.file_bytes],
-    [RESOURCE.core, 0],
-    [RESOURCE.nofile, limits.max_open_files],
-    [RESOURCE.as, limits.memory_bytes],
-    [RESOURCE.msgqueue, 0],
-  ];
-  // Outside a user namespace of its own the whole user would be counted. The init counts as one.
-  const rlimits = options.isolated ? [...always, [RESOURCE.nproc, limits.max_processes + 1]] : always;
-  return [
-    options.isolated ? '1' : '0',
-    ...[calls.prlimit, calls.prctl, calls.close_range].map(String),
-    ...rlimits.map(([resource, limit]) => `${resource}=${limit}`),
-  ];
-}
+const TEXT_LENGTH = 4_096;
 
 export interface InitProcess {
+  readonly control: Duplex;
   /** Number of the init among the daemon's processes. */
   readonly init_pid: Promise<number>;
+  /** Resolves, with words for a log, when every process of the command is dead. */
+  readonly gone: Promise<string>;
   /** @throws Error when what the init found is not what must be. */
   check(facts: ReadonlyMap<string, string>): void;
   /** Without a namespace of its own a command is no more than a process group. */
   readonly kill_group: boolean;
 }
 
-/** @param child with the control channel as descriptor 3; it must end no earlier than every process of the command. */
-export async function readyCommand(child: ChildProcess, init: InitProcess): Promise<ReadyCommand> {
-  const [, , stderr, control] = child.stdio;
-  if (!(stderr instanceof Readable && control instanceof Duplex)) {
-    throw new Error('the pipes to the sandbox of the command are missing');
-  }
-  const said = collect(stderr, STDERR_BYTES);
-  const gone = new Promise<string>((resolve) => {
-    child.once('error', (error) => resolve(`it could not be started: ${error.message}`));
-    child.once('exit', (code, signal) => resolve(`it ended with ${signal ?? code}: ${said()}`));
-  });
-  const channel = openInitChannel(control);
-  const timer = setTimeout(() => child.kill('SIGKILL'), READY_MS);
+/** @throws Error when the init does not get ready, or is not what it must be; it is killed then. */
+export async function readyCommand(init: InitProcess): Promise<ReadyCommand> {
+  const channel = openInitChannel(init.control);
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(`it is not ready after ${READY_MS} ms`)), READY_MS);
   try {
     const [pid, facts] = await Promise.race([
       Promise.all([init.init_pid, channel.ready]),
-      gone.then((reason) => Promise.reject(new Error(reason))),
+      init.gone.then((reason) => Promise.reject(new Error(reason))),
+      late.promise,
     ]);
     init.check(facts);
-    return commandOf(channel, gone, init.kill_group ? -pid : pid, facts);
+    return commandOf(channel, init.gone, init.kill_group ? -pid : pid, facts);
   } catch (cause) {
-    child.kill('SIGKILL');
-    const reason = await gone;
-    throw new Error(`the sandbox of the command is not usable: ${String(cause)}; ${reason}`, { cause });
+    // An init ends with its channel.
+    init.control.destroy();
+    throw new Error(`the sandbox of the command is not usable: ${String(cause)}`, { cause });
   } finally {
     clearTimeout(timer);
   }
@@ -114,10 +82,12 @@ function kill(target: number): void {
 const openPipeOf = (pid: number, descriptor: string | undefined): number =>
   openSync(`/proc/${pid}/fd/${descriptor}`, constants.O_RDONLY | constants.O_NONBLOCK);
 
-function collect(stream: Readable, limit: number): () => string {
+/** What a stream says, up to a length; read to its end. */
+export function collectText(stream: Readable, onChange: () => void = () => undefined): () => string {
   let text = '';
   stream.on('data', (chunk: Buffer) => {
-    text = (text + chunk.toString('utf8')).slice(0, limit);
+    text = (text + chunk.toString('utf8')).slice(0, TEXT_LENGTH);
+    onChange();
   });
   stream.on('error', () => undefined);
   return () => text.trim();

@@ -7,7 +7,7 @@ import { Duplex, Readable, Writable } from 'node:stream';
 import { DAEMON_ENV } from '../../../../functions/sandboxd/daemon-config.ts';
 import type { SandboxProfile } from '../../../../shared/contracts/sandbox-profile.ts';
 import { inheritListener } from './inherit-listener.ts';
-import { DAEMON_COMMAND, OUTER_FDS, outerSandboxArgs } from './outer-sandbox.ts';
+import { OUTER_FDS, outerSandboxArgs, taskCommand } from './outer-sandbox.ts';
 import { supervise } from './supervise-task.ts';
 import type { TaskCgroup, TaskCgroups } from './task-cgroup.ts';
 import type { TaskImage } from './task-image.ts';
@@ -47,11 +47,11 @@ export function createIsolatedLauncher(options: IsolatedLauncherOptions): TaskLa
         TZ: 'UTC',
         [listener === undefined ? DAEMON_ENV.channelFd : DAEMON_ENV.listenFd]: String(OUTER_FDS.transport),
         [DAEMON_ENV.form]: 'bubblewrap',
-        [DAEMON_ENV.disableUserns]: options.disable_userns ? '1' : '0',
       };
       try {
         return launch(options.path, isRoot ? uid : undefined, {
-          args: outerSandboxArgs(image, profile, daemonEnv),
+          options: outerSandboxArgs(image, profile, daemonEnv),
+          command: taskCommand(profile, options.disable_userns),
           seccomp_file: image.task_seccomp,
           listener,
           cgroup,
@@ -66,7 +66,9 @@ export function createIsolatedLauncher(options: IsolatedLauncherOptions): TaskLa
 }
 
 interface Launch {
-  readonly args: readonly string[];
+  /** Of bubblewrap. */
+  readonly options: readonly string[];
+  readonly command: readonly string[];
   readonly seccomp_file: string;
   readonly listener: Server | undefined;
   readonly cgroup: TaskCgroup | undefined;
@@ -75,7 +77,7 @@ interface Launch {
 function launch(path: string, uid: number | undefined, task: Launch): TaskProcess {
   const seccomp = openSync(task.seccomp_file, 'r');
   const transport = task.listener === undefined ? 'pipe' : inheritListener(task.listener);
-  const child = spawn(path, ['--args', String(OUTER_FDS.args), ...DAEMON_COMMAND], {
+  const child = spawn(path, ['--args', String(OUTER_FDS.args), ...task.command], {
     cwd: '/',
     env: {},
     ...(uid === undefined ? {} : { uid, gid: uid }),
@@ -91,7 +93,7 @@ function launch(path: string, uid: number | undefined, task: Launch): TaskProces
   // bubblewrap does nothing before it has read its arguments: until then it can be put where it belongs.
   if (child.pid !== undefined) task.cgroup?.add(child.pid);
   args.on('error', () => undefined);
-  args.end(`${task.args.join('\0')}\0`);
+  args.end(`${task.options.join('\0')}\0`);
   return supervise(child, {
     report,
     channel: channel instanceof Duplex ? channel : undefined,

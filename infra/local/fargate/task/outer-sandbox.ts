@@ -1,5 +1,8 @@
 /** Arguments of the bubblewrap around a whole task. Every namespace is named: --unshare-all may quietly do less. */
-import { existsSync, lstatSync, readlinkSync } from 'node:fs';
+import { existsSync } from 'node:fs';
+import { bubblewrapArgs, systemLinks } from '../../../../functions/sandboxd/command/bubblewrap-args.ts';
+import { commandLimits } from '../../../../functions/sandboxd/command/command-limits.ts';
+import { TASK_ENTRY } from '../../../../functions/sandboxd/command/task-entry.ts';
 import type { SandboxProfile } from '../../../../shared/contracts/sandbox-profile.ts';
 import type { TaskImage } from './task-image.ts';
 
@@ -8,6 +11,7 @@ export const OUTER_FDS = { transport: 3, report: 4, args: 5, seccomp: 6 } as con
 
 const SMALL_BYTES = 1024 * 1024;
 const DAEMON_UID = '1000';
+const BROKER_FOLDER = '/run/cognition';
 
 export function outerSandboxArgs(
   image: TaskImage,
@@ -51,26 +55,33 @@ export function outerSandboxArgs(
     ...tmpfs('/skills', half(profile.memory_bytes)),
     ...tmpfs('/workspace', profile.workspace_bytes),
     ...tmpfs('/outputs', profile.workspace_bytes),
+    // What the command's sandbox binds has to be there first.
+    ...['--dir', '/workspace/inputs', '--dir', BROKER_FOLDER],
     ...['--remount-ro', '/dev', '--remount-ro', '/', '--chdir', '/'],
   ];
 }
 
+/** bubblewrap takes options from a descriptor, but not what to start. */
+export function taskCommand(profile: SandboxProfile, disableUserns: boolean): string[] {
+  const sandbox = bubblewrapArgs({
+    architecture: process.arch === 'arm64' ? 'arm64' : 'x64',
+    limits: commandLimits(profile),
+    broker_folder: BROKER_FOLDER,
+    disable_userns: disableUserns,
+    fds: { control: 'CONTROL', report: 'REPORT', seccomp: 'SECCOMP' },
+  });
+  const entry = ['/opt/sandboxd/command.bpf', String(sandbox.length), ...sandbox];
+  return ['--', '/usr/bin/perl', '-e', TASK_ENTRY, ...entry, '/opt/node/bin/node', ...NODE_ARGS, DAEMON];
+}
+
+const DAEMON = '/opt/sandboxd/sandboxd.cjs';
 /** One helper thread of V8 is enough for a daemon that computes nothing, and each costs a start. */
 const NODE_ARGS = ['--v8-pool-size=1', '--max-old-space-size=256'];
-
-/** bubblewrap takes options from a descriptor, but not what to start. */
-export const DAEMON_COMMAND = ['--', '/opt/node/bin/node', ...NODE_ARGS, '/opt/sandboxd/sandboxd.cjs'];
 
 /** /usr without what an administrator has added to it, and the names that lead there. */
 function systemFolders(): string[] {
   const hidden = existsSync('/usr/local')
     ? ['--size', String(SMALL_BYTES), '--tmpfs', '/usr/local', '--remount-ro', '/usr/local']
     : [];
-  const links = ['/bin', '/sbin', '/lib', '/lib32', '/lib64'].flatMap((path) => {
-    if (!existsSync(path)) return [];
-    return lstatSync(path).isSymbolicLink()
-      ? ['--symlink', readlinkSync(path), path]
-      : ['--ro-bind', path, path];
-  });
-  return ['--ro-bind', '/usr', '/usr', ...hidden, ...links];
+  return ['--ro-bind', '/usr', '/usr', ...hidden, ...systemLinks()];
 }

@@ -17,6 +17,8 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { join } from 'node:path';
+import { COMMAND_INIT } from '../../../../functions/sandboxd/command/command-init.ts';
+import { TASK_ENTRY } from '../../../../functions/sandboxd/command/task-entry.ts';
 import { seccompPrograms } from '../../../../functions/sandboxd/seccomp/seccomp-programs.ts';
 import { buildSandboxd } from './build-sandboxd.ts';
 
@@ -44,7 +46,7 @@ const ETC: Readonly<Record<string, string>> = {
 export async function stageTaskImage(folder: string): Promise<TaskImage> {
   const bundle = await buildSandboxd();
   const programs = seccompPrograms(process.arch === 'arm64' ? 'arm64' : 'x64');
-  const hash = sha256([bundle, programs.task, programs.command, process.version]);
+  const hash = sha256([bundle, TASK_ENTRY, COMMAND_INIT, programs.task, programs.command, process.version]);
   const daemon = await stage(folder, `daemon-${hash.slice(0, 32)}`, async (target) => {
     await writeFile(join(target, 'sandboxd.cjs'), bundle, { mode: 0o444 });
     await writeFile(join(target, 'command.bpf'), programs.command, { mode: 0o444 });
