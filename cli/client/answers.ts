@@ -17,5 +17,4 @@ export const runPageSchema = page(runSummarySchema);
 export const artifactListSchema = z.object({ items: z.array(artifactSchema) });
 export const fileListSchema = z.object({ revision: idSchema, items: z.array(packageFileSchema) });
 export const eventListSchema = z.object({ items: z.array(eventSchema), run_ended: z.boolean() });
-export type EventList = z.infer<typeof eventListSchema>;
 export const pinnedManifestSchema = z.object({ manifest: manifestSchema, manifest_digest: digestSchema });

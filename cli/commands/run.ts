@@ -1,8 +1,10 @@
+import type { Client } from '../client/create-client.ts';
 import { command } from '../command.ts';
 import { EXIT, usage } from '../failure.ts';
 import { followRun } from '../follow/follow-run.ts';
-import { interruption } from '../follow/interruption.ts';
-import { runRequest } from '../follow/run-request.ts';
+import { type Interruption, interruption } from '../follow/interruption.ts';
+import { type RunOptions, runRequest } from '../follow/run-request.ts';
+import type { Session } from '../session.ts';
 import { runLines } from './runs/run-lines.ts';
 
 export const runCommand = command({
@@ -68,16 +70,27 @@ export const runCommand = command({
       env: values('env'),
       timeout: args.timeout,
     };
-    using interrupted = interruption(session.io);
-    const request = await runRequest(options, client, session);
-    if (interrupted.signal !== undefined) return EXIT.interrupted;
-    const run = await client.createRun(request);
-    if (args.detach === true) {
-      session.output.result(run, () => runLines(run));
-      session.output.note(`follow it: cognition runs events ${run.run_id} --follow`);
-      return EXIT.success;
+    const interrupted = interruption(session.io);
+    try {
+      return await start(options, args.detach === true, client, session, interrupted);
+    } finally {
+      interrupted.stop();
     }
-    // Awaited here, because the interruption is listened to only as long as this function runs.
-    return await followRun(run, client, session, interrupted);
   },
 });
+
+async function start(
+  options: RunOptions,
+  detach: boolean,
+  client: Client,
+  session: Session,
+  interrupted: Interruption,
+): Promise<number> {
+  const request = await runRequest(options, client, session);
+  if (interrupted.signal !== undefined) return EXIT.interrupted;
+  const run = await client.createRun(request);
+  if (!detach) return followRun(run, client, session, interrupted);
+  session.output.result(run, () => runLines(run));
+  session.output.note(`follow it: cognition runs events ${run.run_id} --follow`);
+  return EXIT.success;
+}

@@ -2,11 +2,13 @@ import type { CliIo } from '../io.ts';
 
 type Signal = 'SIGINT' | 'SIGTERM';
 
-export interface Interruption extends Disposable {
+export interface Interruption {
   /** The first one, once there was one. */
   readonly signal: Signal | undefined;
   /** Called at the first one, at once where it has been; and at each that follows. */
   onSignal(listener: (signal: Signal, count: number) => void): void;
+  /** From here on it ends the process again. */
+  stop(): void;
 }
 
 /** From here on Ctrl-C does not end the process: what is under way decides. */
@@ -27,6 +29,6 @@ export function interruption(io: CliIo): Interruption {
       listener = added;
       if (first !== undefined) added(first, count);
     },
-    [Symbol.dispose]: stop,
+    stop,
   };
 }

@@ -34,7 +34,7 @@ async function finish(child: ChildProcess) {
 
 describe('the process', () => {
   it('says its version', async () => {
-    using config = temporaryFolder();
+    const config = temporaryFolder();
 
     const result = await finish(start(['--version'], config.path));
 
@@ -43,7 +43,7 @@ describe('the process', () => {
   });
 
   it('ends with 2 for wrong usage and leaves stdout empty', async () => {
-    using config = temporaryFolder();
+    const config = temporaryFolder();
 
     const result = await finish(start(['skills', 'show'], config.path));
 
@@ -51,8 +51,8 @@ describe('the process', () => {
   });
 
   it('ends by itself after it has talked to a server', async () => {
-    using config = temporaryFolder();
-    await using api = await startFakeApi({ listSkills: () => ({ json: { items: [sampleSkill()] } }) });
+    const config = temporaryFolder();
+    const api = await startFakeApi({ listSkills: () => ({ json: { items: [sampleSkill()] } }) });
 
     const result = await finish(start(['skills', 'list', '--endpoint', api.url], config.path));
 
@@ -61,10 +61,10 @@ describe('the process', () => {
   });
 
   it('says in one line that nothing answers', async () => {
-    using config = temporaryFolder();
+    const config = temporaryFolder();
 
     const gone = await startFakeApi({});
-    await gone[Symbol.asyncDispose]();
+    await gone.close();
 
     const result = await finish(start(['skills', 'list', '--endpoint', gone.url], config.path));
 
@@ -75,9 +75,9 @@ describe('the process', () => {
   });
 
   it('stops without a stack trace when its reader goes away', async () => {
-    using config = temporaryFolder();
+    const config = temporaryFolder();
     const items = Array.from({ length: 200 }, () => sampleSkill({ description: 'x'.repeat(1_000) }));
-    await using api = await startFakeApi({ listSkills: () => ({ json: { items } }) });
+    const api = await startFakeApi({ listSkills: () => ({ json: { items } }) });
     const child = start(['skills', 'list', '--json', '--endpoint', api.url], config.path);
 
     child.stdout?.once('data', () => child.stdout?.destroy());
@@ -88,10 +88,10 @@ describe('the process', () => {
   });
 
   it('cancels its run on SIGINT and ends with 130', async () => {
-    using config = temporaryFolder();
+    const config = temporaryFolder();
     let cancelled = false;
     let child: ChildProcess | undefined;
-    await using api = await startFakeApi({
+    const api = await startFakeApi({
       createRun: () => ({ status: 202, json: sampleRun() }),
       listRunEvents: async ({ query }: FakeRequest) => {
         const [queued, ended] = sampleEvents(['run.queued', 'queue'], ['run.cancelled', 'execute']);

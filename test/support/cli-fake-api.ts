@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
+import { onTestFinished } from 'vitest';
 import { ERROR_CODES, type ErrorCode } from '../../shared/contracts/error-codes.ts';
 import { ROUTES } from '../../shared/contracts/routes.ts';
 
@@ -38,7 +39,8 @@ export type FakeHandlers = Partial<
 export interface FakeApi {
   url: string;
   requests: FakeRequest[];
-  [Symbol.asyncDispose]: () => Promise<void>;
+  /** Done by itself when the test ends. */
+  close: () => Promise<void>;
 }
 
 export function problem(code: ErrorCode, detail: string, extra: Record<string, unknown> = {}): FakeAnswer {
@@ -90,13 +92,12 @@ export async function startFakeApi(handlers: FakeHandlers): Promise<FakeApi> {
   await once(server, 'listening');
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no port');
-  return {
-    url: `http://127.0.0.1:${address.port}`,
-    requests,
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+  const close = async (): Promise<void> => {
+    server.closeAllConnections();
+    if (!server.listening) return;
+    server.close();
+    await once(server, 'close');
   };
+  onTestFinished(close);
+  return { url: `http://127.0.0.1:${address.port}`, requests, close };
 }

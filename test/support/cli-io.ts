@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { clearLine, cursorTo, moveCursor } from 'node:readline';
 import { PassThrough, Readable, Writable } from 'node:stream';
+import { onTestFinished } from 'vitest';
 import type { CliIo, Terminal } from '../../cli/io.ts';
 import { main } from '../../cli/main.ts';
 
@@ -60,14 +61,15 @@ class Collected extends Writable implements Terminal {
   }
 }
 
-/** A config directory that no test shares. */
-export function temporaryFolder(): { path: string; [Symbol.dispose]: () => void } {
+/** A folder that no test shares, gone with the test. */
+export function temporaryFolder(): { path: string } {
   const path = mkdtempSync(join(tmpdir(), 'cognition-cli-'));
-  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return { path };
 }
 
 export async function runCli(argv: readonly string[], setup: CliSetup = {}): Promise<CliResult> {
-  using config = temporaryFolder();
+  const config = temporaryFolder();
   const stdout = new Collected(setup, (text) => setup.onWrite?.('stdout', text));
   const stderr = new Collected(setup, (text) => setup.onWrite?.('stderr', text));
   const stdin =

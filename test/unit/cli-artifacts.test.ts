@@ -27,8 +27,8 @@ const get = (url: string, folder: string, ...argv: string[]) =>
 
 describe('artifacts get', () => {
   it('writes all artifacts below the folder and prints their hashes', async () => {
-    using folder = temporaryFolder();
-    await using api = await apiWith({ 'report.json': '{}', 'charts/a.svg': '<svg/>' });
+    const folder = temporaryFolder();
+    const api = await apiWith({ 'report.json': '{}', 'charts/a.svg': '<svg/>' });
 
     const result = await get(api.url, folder.path, '--output', 'out', '--json');
 
@@ -44,8 +44,8 @@ describe('artifacts get', () => {
   });
 
   it('writes only what a path or glob names', async () => {
-    using folder = temporaryFolder();
-    await using api = await apiWith({ 'a.json': '1', 'b.json': '2', 'c.txt': '3', '[x].json': '4' });
+    const folder = temporaryFolder();
+    const api = await apiWith({ 'a.json': '1', 'b.json': '2', 'c.txt': '3', '[x].json': '4' });
 
     await get(api.url, folder.path, '*.json', '--output', 'glob');
     await get(api.url, folder.path, '[x].json', '--output', 'exact');
@@ -65,9 +65,9 @@ describe('artifacts get', () => {
     'line\nbreak',
     'nul\u0000',
   ])('refuses the path %j and writes nothing at all', async (path) => {
-    using folder = temporaryFolder();
+    const folder = temporaryFolder();
     mkdirSync(join(folder.path, 'out'));
-    await using api = await apiWith({ 'good.txt': 'x', [path]: 'owned' });
+    const api = await apiWith({ 'good.txt': 'x', [path]: 'owned' });
 
     const result = await get(api.url, folder.path, '--output', 'out');
 
@@ -78,10 +78,10 @@ describe('artifacts get', () => {
   });
 
   it('never writes through a link in the folder', async () => {
-    using folder = temporaryFolder();
-    using outside = temporaryFolder();
+    const folder = temporaryFolder();
+    const outside = temporaryFolder();
     symlinkSync(outside.path, join(folder.path, 'charts'));
-    await using api = await apiWith({ 'charts/a.svg': 'owned' });
+    const api = await apiWith({ 'charts/a.svg': 'owned' });
 
     const plain = await get(api.url, folder.path);
     const forced = await get(api.url, folder.path, '--force');
@@ -92,9 +92,9 @@ describe('artifacts get', () => {
   });
 
   it('replaces no file without --force, and tells before it fetches', async () => {
-    using folder = temporaryFolder();
+    const folder = temporaryFolder();
     writeFileSync(join(folder.path, 'b.txt'), 'mine');
-    await using api = await apiWith({ 'a.txt': '1', 'b.txt': '2' });
+    const api = await apiWith({ 'a.txt': '1', 'b.txt': '2' });
 
     const result = await get(api.url, folder.path);
 
@@ -105,12 +105,12 @@ describe('artifacts get', () => {
   });
 
   it('with --force replaces a link itself, not what it points to', async () => {
-    using folder = temporaryFolder();
-    using outside = temporaryFolder();
+    const folder = temporaryFolder();
+    const outside = temporaryFolder();
     const target = join(outside.path, 'precious');
     writeFileSync(target, 'mine');
     symlinkSync(target, join(folder.path, 'a.txt'));
-    await using api = await apiWith({ 'a.txt': 'new' });
+    const api = await apiWith({ 'a.txt': 'new' });
 
     const result = await get(api.url, folder.path, '--force');
 
@@ -121,8 +121,8 @@ describe('artifacts get', () => {
   });
 
   it('writes nothing that is not what its hash says', async () => {
-    using folder = temporaryFolder();
-    await using api = await apiWith({}, [{ path: 'a.txt', size_bytes: 1, sha256: sha256('other') }]);
+    const folder = temporaryFolder();
+    const api = await apiWith({}, [{ path: 'a.txt', size_bytes: 1, sha256: sha256('other') }]);
 
     const result = await get(api.url, folder.path);
 
@@ -132,8 +132,8 @@ describe('artifacts get', () => {
   });
 
   it('says why an output was refused', async () => {
-    using folder = temporaryFolder();
-    await using api = await apiWith({ 'a.txt': '1' }, [
+    const folder = temporaryFolder();
+    const api = await apiWith({ 'a.txt': '1' }, [
       { path: 'leak', size_bytes: 0, refused: 'a symbolic link' },
     ]);
 
@@ -144,9 +144,9 @@ describe('artifacts get', () => {
   });
 
   it('writes one artifact to standard output, byte for byte', async () => {
-    using folder = temporaryFolder();
+    const folder = temporaryFolder();
     const text = 'a\u001b[31mb\r\n';
-    await using api = await apiWith({ 'a.txt': text, 'b.txt': '' });
+    const api = await apiWith({ 'a.txt': text, 'b.txt': '' });
 
     const one = await get(api.url, folder.path, 'a.txt', '--output', '-');
     const two = await get(api.url, folder.path, '--output', '-');
@@ -156,8 +156,8 @@ describe('artifacts get', () => {
   });
 
   it('of a run that left nothing is a failure with the next step', async () => {
-    using folder = temporaryFolder();
-    await using api = await apiWith({});
+    const folder = temporaryFolder();
+    const api = await apiWith({});
 
     const result = await get(api.url, folder.path);
 

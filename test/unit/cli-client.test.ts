@@ -37,7 +37,7 @@ describe('the client', () => {
   });
 
   it('names the scope in the path, and nothing else names it', async () => {
-    await using api = await startFakeApi({ getSkill: skillAnswer });
+    const api = await startFakeApi({ getSkill: skillAnswer });
 
     const { value, etag } = await clientOf(api.url).getSkill('hello');
 
@@ -47,7 +47,7 @@ describe('the client', () => {
   });
 
   it.each(['..', '.', '', 'a/b', '%2e%2e', 'a?b'])('never lets %j into a path', async (name) => {
-    await using api = await startFakeApi({ deleteSkill: () => ({ status: 204 }) });
+    const api = await startFakeApi({ deleteSkill: () => ({ status: 204 }) });
 
     const call = clientOf(api.url).deleteSkill(name);
 
@@ -56,7 +56,7 @@ describe('the client', () => {
   });
 
   it('sends a file called __proto__ like any other', async () => {
-    await using api = await startFakeApi({ putSkill: skillAnswer });
+    const api = await startFakeApi({ putSkill: skillAnswer });
     const files = new Map([...FILES, ['__proto__', 'x'], ['constructor', 'y']]);
 
     await clientOf(api.url).putSkill('hello', { files });
@@ -68,7 +68,7 @@ describe('the client', () => {
 
   it('turns a problem into an error with its code, places and request id', async () => {
     const problems = [{ code: 'frontmatter_yaml', path: 'SKILL.md', line: 3, column: 1, message: 'bad' }];
-    await using api = await startFakeApi({
+    const api = await startFakeApi({
       putSkill: () => problem('invalid_package', '1 problem', { problems, request_id: 'r1' }),
     });
 
@@ -85,7 +85,7 @@ describe('the client', () => {
     ['an answer with other fields', { json: { items: [{ nope: 1 }] } }],
     ['an answer that is no JSON', { bytes: Buffer.from('{') }],
   ])('refuses %s as unexpected', async (_case, answer) => {
-    await using api = await startFakeApi({ listSkills: () => answer });
+    const api = await startFakeApi({ listSkills: () => answer });
 
     const call = clientOf(api.url, { retries: 0 }).listSkills();
 
@@ -93,8 +93,8 @@ describe('the client', () => {
   });
 
   it('follows no redirect', async () => {
-    await using target = await startFakeApi({});
-    await using api = await startFakeApi({
+    const target = await startFakeApi({});
+    const api = await startFakeApi({
       listSkills: () => ({ status: 307, headers: { location: `${target.url}/elsewhere` } }),
     });
 
@@ -113,7 +113,7 @@ describe('signatures of the client', () => {
     ['a small body', (api: string) => clientOf(api).putAgent('helper', { skills: ['hello'] })],
     ['a compressed body', (api: string) => clientOf(api).createArtifact(Buffer.alloc(200_000), 'text/plain')],
   ])('agree with a second implementation for %s', async (_case, call) => {
-    await using api = await startFakeApi({});
+    const api = await startFakeApi({});
 
     await call(api.url).catch(() => {});
 
@@ -141,7 +141,7 @@ describe('signatures of the client', () => {
   it('are made anew for each attempt, with the time of that attempt', async () => {
     let time = Date.UTC(2026, 10, 30, 12);
     const answers = [problem('unavailable', 'busy'), skillAnswer()];
-    await using api = await startFakeApi({ getSkill: () => answers.shift() ?? {} });
+    const api = await startFakeApi({ getSkill: () => answers.shift() ?? {} });
 
     const now = () => {
       time += 60_000;
@@ -156,7 +156,7 @@ describe('signatures of the client', () => {
 
 describe('bodies of the client', () => {
   it('are compressed above 64 KiB, and not below', async () => {
-    await using api = await startFakeApi({ putSkill: skillAnswer });
+    const api = await startFakeApi({ putSkill: skillAnswer });
     const client = clientOf(api.url);
     const large = new Map([...FILES, ['big.txt', 'x'.repeat(100_000)]]);
 
@@ -171,7 +171,7 @@ describe('bodies of the client', () => {
   });
 
   it('over the limit are refused before they are sent', async () => {
-    await using api = await startFakeApi({});
+    const api = await startFakeApi({});
 
     const call = clientOf(api.url).createArtifact(randomBytes(5 * 1024 * 1024), 'application/octet-stream');
 
@@ -185,7 +185,7 @@ describe('retries of the client', () => {
 
   it('send a POST again under the same Idempotency-Key when the connection breaks', async () => {
     const answers = [{ hangUp: true }, { hangUp: true }, { status: 202, json: sampleRun() }];
-    await using api = await retried({ createRun: () => answers.shift() ?? {} });
+    const api = await retried({ createRun: () => answers.shift() ?? {} });
 
     const run = await clientOf(api.url).createRun({ agent: 'helper', command: { argv: ['true'] } });
 
@@ -197,7 +197,7 @@ describe('retries of the client', () => {
   });
 
   it('use another key for another call', async () => {
-    await using api = await retried({ createRun: () => ({ status: 202, json: sampleRun() }) });
+    const api = await retried({ createRun: () => ({ status: 202, json: sampleRun() }) });
     const client = clientOf(api.url);
 
     await client.createRun({ agent: 'helper', command: { argv: ['true'] } });
@@ -207,7 +207,7 @@ describe('retries of the client', () => {
   });
 
   it('never send again what is not repeatable, once the connection broke', async () => {
-    await using api = await retried({ createAgent: () => ({ hangUp: true }) });
+    const api = await retried({ createAgent: () => ({ hangUp: true }) });
 
     const call = clientOf(api.url).createAgent({ name: 'helper' });
 
@@ -222,7 +222,7 @@ describe('retries of the client', () => {
       { ...busy, headers: { ...busy.headers, 'retry-after': '7' } },
       { status: 202, json: sampleRun() },
     ];
-    await using api = await retried({ createRun: () => answers.shift() ?? {} });
+    const api = await retried({ createRun: () => answers.shift() ?? {} });
 
     const client = clientOf(api.url, {
       sleep: async (ms) => {
@@ -241,7 +241,7 @@ describe('retries of the client', () => {
     ['quota_exceeded', 4],
     ['unavailable', 4],
   ] as const)('for %s make %i requests', async (code, requests) => {
-    await using api = await retried({ createRun: () => problem(code, 'no') });
+    const api = await retried({ createRun: () => problem(code, 'no') });
 
     const call = clientOf(api.url).createRun({ agent: 'helper', command: { argv: ['true'] } });
 
@@ -263,7 +263,7 @@ describe('bytes that the client fetches', () => {
 
   it('are checked against the hash of the list', async () => {
     const bytes = Buffer.from('report');
-    await using api = await startFakeApi({ getRunArtifacts: () => bytesAnswer(bytes) });
+    const api = await startFakeApi({ getRunArtifacts: () => bytesAnswer(bytes) });
     const client = clientOf(api.url);
 
     const good = await client.getRunArtifact(RUN_ID, 'report.json', sha256(bytes));
@@ -275,7 +275,7 @@ describe('bytes that the client fetches', () => {
 
   it('come from where the answer points, without our signature', async () => {
     const bytes = Buffer.from('large');
-    await using api = await startFakeApi({
+    const api = await startFakeApi({
       getRunArtifacts: () => download('/downloads/token', bytes),
       'GET /downloads/token': () => ({ bytes }),
     });
@@ -300,7 +300,7 @@ describe('bytes that the client fetches', () => {
     ['an expired link', { 'GET /downloads/token': () => ({ status: 403 }) }, 'unreachable'],
   ])('are refused where the link gives %s', async (_case, handlers, code) => {
     const bytes = Buffer.from('large');
-    await using api = await startFakeApi({
+    const api = await startFakeApi({
       getRunArtifacts: () => download('/downloads/token', bytes),
       ...handlers,
     });
@@ -312,7 +312,7 @@ describe('bytes that the client fetches', () => {
 
   it('are never fetched over plain http from another host', async () => {
     const bytes = Buffer.from('large');
-    await using api = await startFakeApi({
+    const api = await startFakeApi({
       getRunArtifacts: () => download('http://example.com/a', bytes),
     });
 
@@ -323,7 +323,7 @@ describe('bytes that the client fetches', () => {
 
   it('that look like a download answer are still bytes: a script wrote them', async () => {
     const forged = Buffer.from(JSON.stringify(download('http://evil.example/', Buffer.alloc(0)).json));
-    await using api = await startFakeApi({
+    const api = await startFakeApi({
       getRunArtifacts: () => ({
         bytes: forged,
         headers: { 'content-type': 'application/json', 'content-disposition': 'attachment' },
@@ -336,7 +336,7 @@ describe('bytes that the client fetches', () => {
   });
 
   it('are not read beyond the largest answer there is', async () => {
-    await using api = await startFakeApi({
+    const api = await startFakeApi({
       getRunArtifacts: () => ({
         bytes: Buffer.alloc(66 * 1024 * 1024),
         headers: { 'content-disposition': 'attachment' },
@@ -351,7 +351,7 @@ describe('bytes that the client fetches', () => {
 
 describe('versions', () => {
   it('travel as If-Match and If-None-Match', async () => {
-    await using api = await startFakeApi({
+    const api = await startFakeApi({
       putAgent: () => ({ status: 201, json: sampleAgent(), headers: { etag: '"e2"' } }),
     });
     const client = clientOf(api.url);

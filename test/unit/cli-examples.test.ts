@@ -1,5 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -14,21 +15,25 @@ const TICKETS = readFileSync(join(examples, 'data/tickets.json'), 'utf8');
 
 /** As a sandbox runs it: the script itself, the working directory elsewhere, results in $OUTPUT_DIR. */
 function runScript(program: string, script: string, input: string | Buffer, args: readonly string[] = []) {
-  using folder = temporaryFolder();
-  const result = spawnSync(program, [join(examples, 'skills', script), ...args], {
-    cwd: folder.path,
-    input,
-    encoding: 'utf8',
-    env: {
-      PATH: process.env.PATH ?? '',
-      OUTPUT_DIR: join(folder.path, 'outputs'),
-      PYTHONDONTWRITEBYTECODE: '1',
-    },
-  });
-  const output = (name: string) => readFileSync(join(folder.path, 'outputs', name), 'utf8');
-  const outputs =
-    result.status === 0 ? Object.fromEntries(OUTPUTS[script]?.map((name) => [name, output(name)]) ?? []) : {};
-  return { code: result.status, stdout: result.stdout, stderr: result.stderr, outputs };
+  const folder = mkdtempSync(join(tmpdir(), 'cognition-example-'));
+  try {
+    const result = spawnSync(program, [join(examples, 'skills', script), ...args], {
+      cwd: folder,
+      input,
+      encoding: 'utf8',
+      env: {
+        PATH: process.env.PATH ?? '',
+        OUTPUT_DIR: join(folder, 'outputs'),
+        PYTHONDONTWRITEBYTECODE: '1',
+      },
+    });
+    const names = result.status === 0 ? (OUTPUTS[script] ?? []) : [];
+    const read = (name: string) => readFileSync(join(folder, 'outputs', name), 'utf8');
+    const outputs = Object.fromEntries(names.map((name) => [name, read(name)]));
+    return { code: result.status, stdout: result.stdout, stderr: result.stderr, outputs };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 const ANALYZE = 'ticket-analysis/scripts/analyze.py';
 const DIGEST = 'report-digest/scripts/digest.mjs';
@@ -116,7 +121,7 @@ describe('ticket-analysis', () => {
   });
 
   it('reads one ticket a line as well, and a file in inputs/ without being told', () => {
-    using folder = temporaryFolder();
+    const folder = temporaryFolder();
     const lines = [ticket(), ticket({ id: 'T-2' })].map((entry) => JSON.stringify(entry)).join('\n');
     const inputs = join(folder.path, 'inputs');
     execFileSync('mkdir', [inputs]);

@@ -33,7 +33,7 @@ describe('a package folder', () => {
       'references/a.md': '\ufeffa\u0000b',
       __proto__x: 'y',
     };
-    using folder = folderOf(files);
+    const folder = folderOf(files);
 
     const read = await readPackageFolder(folder.path);
 
@@ -42,7 +42,7 @@ describe('a package folder', () => {
   });
 
   it('leaves out what no package wants, and says so', async () => {
-    using folder = folderOf({
+    const folder = folderOf({
       '.git/config': 'x',
       'node_modules/a/index.js': 'x',
       'scripts/__pycache__/a.pyc': Buffer.from([0xff]),
@@ -56,7 +56,7 @@ describe('a package folder', () => {
   });
 
   it('with symbolic links is refused, and none is followed', async () => {
-    using folder = folderOf({ 'scripts/a.sh': 'x' });
+    const folder = folderOf({ 'scripts/a.sh': 'x' });
     symlinkSync('/etc/passwd', join(folder.path, 'leak.txt'));
     symlinkSync('.', join(folder.path, 'scripts', 'loop'));
     symlinkSync('nowhere', join(folder.path, 'dangling'));
@@ -72,7 +72,7 @@ describe('a package folder', () => {
   });
 
   it('with a pipe in it is refused without waiting for a writer', async () => {
-    using folder = folderOf({});
+    const folder = folderOf({});
     execFileSync('mkfifo', [join(folder.path, 'pipe')]);
 
     const read = await readPackageFolder(folder.path);
@@ -81,7 +81,7 @@ describe('a package folder', () => {
   });
 
   it('with bytes that are not UTF-8 is refused, with the fix', async () => {
-    using folder = folderOf({ 'assets/logo.png': Buffer.from([0x89, 0x50, 0xff]) });
+    const folder = folderOf({ 'assets/logo.png': Buffer.from([0x89, 0x50, 0xff]) });
 
     const checked = await checkPackageFolder(folder.path);
 
@@ -92,7 +92,7 @@ describe('a package folder', () => {
   });
 
   it('with a name that is not UTF-8 is refused', async () => {
-    using folder = folderOf({});
+    const folder = folderOf({});
     writeFileSync(Buffer.concat([Buffer.from(`${folder.path}/bad`), Buffer.from([0xff])]), 'x');
 
     const read = await readPackageFolder(folder.path);
@@ -101,7 +101,7 @@ describe('a package folder', () => {
   });
 
   it.skipIf(process.getuid?.() === 0)('that cannot be read is refused, file by file', async () => {
-    using folder = folderOf({ 'secret.txt': 'x', 'closed/a.txt': 'y' });
+    const folder = folderOf({ 'secret.txt': 'x', 'closed/a.txt': 'y' });
     chmodSync(join(folder.path, 'secret.txt'), 0o000);
     chmodSync(join(folder.path, 'closed'), 0o000);
 
@@ -115,7 +115,7 @@ describe('a package folder', () => {
   });
 
   it('with a file of a terabyte is refused without reading it', async () => {
-    using folder = folderOf({ 'huge.bin': '' });
+    const folder = folderOf({ 'huge.bin': '' });
     truncateSync(join(folder.path, 'huge.bin'), 2 ** 40);
 
     const checked = await checkPackageFolder(folder.path);
@@ -127,7 +127,7 @@ describe('a package folder', () => {
   });
 
   it('with too many files is refused once, not once a file', async () => {
-    using folder = folderOf({});
+    const folder = folderOf({});
     for (let index = 0; index < LIMITS.packageFiles + 5; index += 1) {
       writeFileSync(join(folder.path, `${index}.txt`), '');
     }
@@ -140,7 +140,7 @@ describe('a package folder', () => {
   });
 
   it('shows all its problems at once, each with its place', async () => {
-    using folder = folderOf({
+    const folder = folderOf({
       'SKILL.md': '---\nname: hello\ndescription: Draw: pictures: now\n---\n',
       'a\\b.txt': 'x',
       'Read.md': 'x',
@@ -175,8 +175,8 @@ describe('skills push', () => {
   });
 
   it('creates by PUT under the name in SKILL.md and shows revision and digest', async () => {
-    using folder = folderOf({});
-    await using api = await startFakeApi({ putSkill: () => ({ ...answer(), status: 201 }) });
+    const folder = folderOf({});
+    const api = await startFakeApi({ putSkill: () => ({ ...answer(), status: 201 }) });
 
     const result = await runCli(argvOf(folder.path, api.url));
 
@@ -191,8 +191,8 @@ describe('skills push', () => {
     ['unchanged', {}],
     ['updated', { revision: '01JDXAMP1E0000000000000002' }],
   ])('says that the skill is %s', async (outcome, changes) => {
-    using folder = folderOf({});
-    await using api = await startFakeApi({ getSkill: () => answer(), putSkill: () => answer(changes) });
+    const folder = folderOf({});
+    const api = await startFakeApi({ getSkill: () => answer(), putSkill: () => answer(changes) });
 
     const result = await runCli(argvOf(folder.path, api.url, '--json'));
 
@@ -200,8 +200,8 @@ describe('skills push', () => {
   });
 
   it('sends enabled: false with --disabled only', async () => {
-    using folder = folderOf({});
-    await using api = await startFakeApi({ putSkill: () => answer({ enabled: false }) });
+    const folder = folderOf({});
+    const api = await startFakeApi({ putSkill: () => answer({ enabled: false }) });
 
     await runCli(argvOf(folder.path, api.url, '--disabled'));
 
@@ -209,7 +209,7 @@ describe('skills push', () => {
   });
 
   it('sends nothing with --dry-run, and needs no server for it', async () => {
-    using folder = folderOf({});
+    const folder = folderOf({});
 
     const result = await runCli(['skills', 'push', folder.path, '--dry-run', '--json']);
 
@@ -218,8 +218,8 @@ describe('skills push', () => {
   });
 
   it('shows each problem as file:line:column and sends nothing', async () => {
-    using folder = folderOf({ 'SKILL.md': '---\nname: hello\ndescription: Draw: pictures: now\n---\n' });
-    await using api = await startFakeApi({});
+    const folder = folderOf({ 'SKILL.md': '---\nname: hello\ndescription: Draw: pictures: now\n---\n' });
+    const api = await startFakeApi({});
 
     const result = await runCli(argvOf(folder.path, api.url));
 
@@ -229,9 +229,9 @@ describe('skills push', () => {
   });
 
   it('shows the problems that only the server finds in the same way', async () => {
-    using folder = folderOf({});
+    const folder = folderOf({});
     const problems = [{ code: 'package_too_large', message: 'too large for this backend' }];
-    await using api = await startFakeApi({
+    const api = await startFakeApi({
       putSkill: () => problem('invalid_package', '1 problem in the package', { problems }),
     });
 
@@ -242,8 +242,8 @@ describe('skills push', () => {
   });
 
   it('fails where the server stored something else', async () => {
-    using folder = folderOf({});
-    await using api = await startFakeApi({ putSkill: () => answer({ digest: `sha256:${'0'.repeat(64)}` }) });
+    const folder = folderOf({});
+    const api = await startFakeApi({ putSkill: () => answer({ digest: `sha256:${'0'.repeat(64)}` }) });
 
     const result = await runCli(argvOf(folder.path, api.url));
 
@@ -255,7 +255,7 @@ describe('skills push', () => {
     ['is not there', 'missing', /cannot read .*missing: ENOENT/],
     ['is a file', 'SKILL.md', /is not a folder/],
   ])('refuses a folder that %s', async (_case, path, message) => {
-    using folder = folderOf({});
+    const folder = folderOf({});
 
     const result = await runCli(['skills', 'push', path, '--dry-run'], { cwd: folder.path });
 

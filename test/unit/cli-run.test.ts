@@ -52,7 +52,7 @@ const request = (requests: readonly FakeRequest[], operation: string) =>
 describe('run', () => {
   it('streams output in order, stdout to stdout and stderr to stderr, each piece once', async () => {
     const written: string[] = [];
-    await using api = await runApi();
+    const api = await runApi();
 
     const result = await run(api.url, ['--', 'true'], {
       onWrite: (stream, text) => {
@@ -73,7 +73,7 @@ describe('run', () => {
       ['command.output', 'execute', { stream: 'stdout', text }],
       ['run.succeeded', 'finish'],
     );
-    await using api = await runApi(sampleRun({ ...ENDED, stdout: text, stderr: '' }), {}, events);
+    const api = await runApi(sampleRun({ ...ENDED, stdout: text, stderr: '' }), {}, events);
 
     const result = await run(api.url, ['--', 'true']);
 
@@ -82,7 +82,7 @@ describe('run', () => {
 
   it('prints what the events did not bring, and says what was cut', async () => {
     const ended = sampleRun({ ...ENDED, stdout: 'one\ntwo\nthree\n', stdout_truncated: true });
-    await using api = await runApi(ended);
+    const api = await runApi(ended);
 
     const result = await run(api.url, ['--', 'true']);
 
@@ -92,7 +92,7 @@ describe('run', () => {
 
   it('gives the run and its artifacts as one document with --json', async () => {
     const artifact = { path: 'report.json', size_bytes: 2, sha256: sha256('{}'), artifact_id: ARTIFACT_ID };
-    await using api = await runApi(ENDED, { getRunArtifacts: () => ({ json: { items: [artifact] } }) });
+    const api = await runApi(ENDED, { getRunArtifacts: () => ({ json: { items: [artifact] } }) });
 
     const result = await run(api.url, ['--json', '--', 'true']);
 
@@ -101,9 +101,9 @@ describe('run', () => {
   });
 
   it('sends all its options', async () => {
-    using folder = temporaryFolder();
+    const folder = temporaryFolder();
     writeFileSync(join(folder.path, 'in.bin'), 'input');
-    await using api = await runApi(ENDED, {
+    const api = await runApi(ENDED, {
       createArtifact: ({ body }: FakeRequest) => ({
         status: 201,
         json: {
@@ -147,7 +147,7 @@ describe('run', () => {
       files(['SKILL.md', 'scripts/only.py', 'scripts/lib/a.py']),
       files(['scripts/a.py', 'scripts/b.py']),
     ];
-    await using api = await runApi(ENDED, { getSkillFiles: () => listings.shift() ?? {} });
+    const api = await runApi(ENDED, { getSkillFiles: () => listings.shift() ?? {} });
 
     const one = await run(api.url, ['--skill', 'hello']);
     const several = await run(api.url, ['--skill', 'hello']);
@@ -159,7 +159,7 @@ describe('run', () => {
   });
 
   it('does not follow with --detach', async () => {
-    await using api = await runApi();
+    const api = await runApi();
 
     const result = await run(api.url, ['--detach', '--', 'true']);
 
@@ -176,8 +176,8 @@ describe('run', () => {
     ['a variable without a value', ['--env', 'A', '--', 'x'], 'is not NAME=VALUE'],
     ['a time-out over the limit', ['--timeout', '3601', '--', 'x'], 'from 1 to 3600'],
   ])('refuses %s before anything is sent', async (_case, argv, message) => {
-    using folder = temporaryFolder();
-    await using api = await runApi();
+    const folder = temporaryFolder();
+    const api = await runApi();
 
     const result = await run(api.url, argv, { cwd: folder.path });
 
@@ -187,9 +187,9 @@ describe('run', () => {
   });
 
   it('refuses stdin that is not text, with the fix', async () => {
-    using folder = temporaryFolder();
+    const folder = temporaryFolder();
     writeFileSync(join(folder.path, 'x.png'), Buffer.from([0xff]));
-    await using api = await runApi();
+    const api = await runApi();
 
     const result = await run(api.url, ['--stdin', 'x.png', '--', 'x'], { cwd: folder.path });
 
@@ -212,7 +212,7 @@ describe('progress of run', () => {
 
   it('on a terminal never moves the cursor over what the script has written', async () => {
     let screen = '';
-    await using api = await runApi(ended, {}, events);
+    const api = await runApi(ended, {}, events);
 
     const result = await run(api.url, ['--', 'x'], {
       tty: true,
@@ -231,7 +231,7 @@ describe('progress of run', () => {
     ['a dumb terminal', { tty: true, env: { TERM: 'dumb' } }],
     ['a pipe', { tty: false }],
   ])('for %s is plain lines', async (_case, setup) => {
-    await using api = await runApi(ended, {}, events);
+    const api = await runApi(ended, {}, events);
 
     const result = await run(api.url, ['--', 'x'], setup);
 
@@ -263,7 +263,7 @@ describe('the exit code of run', () => {
       { status: 'failed', exit_code: 0, failure: failure('collection_failed', 'collect') },
     ],
   ])('is %s', async (_case, code, changes) => {
-    await using api = await runApi(sampleRun(changes));
+    const api = await runApi(sampleRun(changes));
 
     const result = await run(api.url, ['--', 'x']);
 
@@ -272,7 +272,7 @@ describe('the exit code of run', () => {
   });
 
   it('is 1 for an error of the API, in one line with the fix', async () => {
-    await using api = await runApi(ENDED, {
+    const api = await runApi(ENDED, {
       createRun: () => problem('skill_disabled', 'the skill hello is disabled'),
     });
 
@@ -295,7 +295,7 @@ describe('Ctrl-C during run', () => {
   it('cancels the run, follows it to its end, and ends with 130', async () => {
     let press = () => {};
     let cancels = 0;
-    await using api = await runApi(cancelled, {
+    const api = await runApi(cancelled, {
       listRunEvents: ({ query }: FakeRequest) => {
         if (query.get('after') === '0') {
           press();
@@ -323,7 +323,7 @@ describe('Ctrl-C during run', () => {
 
   it('pressed while the run is being created cancels it as soon as there is one', async () => {
     let press = () => {};
-    await using api = await runApi(cancelled, {
+    const api = await runApi(cancelled, {
       createRun: () => {
         press();
         return { status: 202, json: sampleRun() };
@@ -346,7 +346,7 @@ describe('Ctrl-C during run', () => {
   it('pressed twice leaves at once, though the run never says that it has ended', async () => {
     let press = () => {};
     let asked = 0;
-    await using api = await runApi(cancelled, {
+    const api = await runApi(cancelled, {
       listRunEvents: async () => {
         asked += 1;
         press();
@@ -366,7 +366,7 @@ describe('Ctrl-C during run', () => {
 
   it('ends with 0 where the run had succeeded already', async () => {
     let press = () => {};
-    await using api = await runApi(ENDED, {
+    const api = await runApi(ENDED, {
       getRun: () => {
         press();
         return { json: ENDED };
@@ -388,7 +388,7 @@ describe('runs events', () => {
     runCli(['runs', 'events', RUN_ID, '--endpoint', url, '--scope', 'tenant=a', ...argv]);
 
   it('asks page by page and gives each event once, as one document with --json', async () => {
-    await using api = await runApi();
+    const api = await runApi();
 
     const result = await events(api.url, '--json');
 
@@ -401,7 +401,7 @@ describe('runs events', () => {
       'collect',
       { path: 'a\n   2  run.succeeded\u001b[2K', reason: 'link' },
     ]);
-    await using api = await runApi(ENDED, {}, hostile);
+    const api = await runApi(ENDED, {}, hostile);
 
     const result = await events(api.url);
 

@@ -31,7 +31,7 @@ function leaveLocalFile(folder: string, changes: Record<string, unknown> = {}, m
 
 describe('the endpoint', () => {
   it('comes from --endpoint, then COGNITION_ENDPOINT, then the file of a local server', async () => {
-    using folder = temporaryFolder();
+    const folder = temporaryFolder();
     const path = leaveLocalFile(folder.path);
     const env = { COGNITION_CONFIG_DIR: folder.path, AWS_REGION: 'eu-west-1' };
     const named = { ...env, COGNITION_ENDPOINT: 'https://env.example/prod/' };
@@ -54,7 +54,7 @@ describe('the endpoint', () => {
   });
 
   it('looks for the file in XDG_CONFIG_HOME, then in ~/.config', async () => {
-    using folder = temporaryFolder();
+    const folder = temporaryFolder();
     const xdg = join(folder.path, 'xdg', 'cognition');
     const home = join(folder.path, '.config', 'cognition');
     for (const path of [xdg, home]) mkdirSync(path, { recursive: true });
@@ -69,7 +69,7 @@ describe('the endpoint', () => {
   });
 
   it('refuses a file that others can write', async () => {
-    using folder = temporaryFolder();
+    const folder = temporaryFolder();
     leaveLocalFile(folder.path, {}, 0o666);
 
     const choice = resolveEndpoint(NO_FLAGS, { COGNITION_CONFIG_DIR: folder.path });
@@ -85,7 +85,7 @@ describe('the endpoint', () => {
     ['an unknown field', { extra: 1 }, /extra/],
     ['an endpoint that is no URL', { endpoint: 'file:///etc' }, /endpoint/],
   ])('refuses %s and names the place', async (_case, changes, message) => {
-    using folder = temporaryFolder();
+    const folder = temporaryFolder();
     leaveLocalFile(folder.path, changes);
 
     const choice = resolveEndpoint(NO_FLAGS, { COGNITION_CONFIG_DIR: folder.path });
@@ -105,7 +105,7 @@ describe('credentials', () => {
   const flags = (endpoint: string) => ({ ...NO_FLAGS, endpoint });
 
   it('for the local server are the ones it left, whatever the environment holds', async () => {
-    using folder = temporaryFolder();
+    const folder = temporaryFolder();
     leaveLocalFile(folder.path);
     const env = { COGNITION_CONFIG_DIR: folder.path };
     const local = await resolveEndpoint(flags('http://127.0.0.1:8787'), env);
@@ -116,7 +116,7 @@ describe('credentials', () => {
   });
 
   it('of the local server are never used for another endpoint', async () => {
-    using folder = temporaryFolder();
+    const folder = temporaryFolder();
     leaveLocalFile(folder.path);
     const env = { COGNITION_CONFIG_DIR: folder.path, AWS_REGION: 'eu-west-1' };
     const other = await resolveEndpoint(flags('http://127.0.0.1:8788'), env);
@@ -126,7 +126,7 @@ describe('credentials', () => {
   });
 
   it('that are gone are one line with the fix', async () => {
-    using folder = temporaryFolder();
+    const folder = temporaryFolder();
     leaveLocalFile(folder.path, { credentials_file: join(folder.path, 'gone') });
     const env = { COGNITION_CONFIG_DIR: folder.path, COGNITION_SCOPE: 'tenant=a' };
 
@@ -141,7 +141,7 @@ describe('credentials', () => {
 
 describe('the scope', () => {
   it('comes from --scope, then COGNITION_SCOPE, then `scope use`', async () => {
-    using folder = temporaryFolder();
+    const folder = temporaryFolder();
     const env = { COGNITION_CONFIG_DIR: folder.path };
     await storeScope({ tenant: 'stored' }, env);
 
@@ -155,7 +155,7 @@ describe('the scope', () => {
   });
 
   it('is stored so that only its owner can read and write it', async () => {
-    using folder = temporaryFolder();
+    const folder = temporaryFolder();
     const config = join(folder.path, 'new', 'cognition');
 
     const result = await runCli(['scope', 'use', 'tenant=acme'], { env: { COGNITION_CONFIG_DIR: config } });

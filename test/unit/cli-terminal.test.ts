@@ -45,7 +45,7 @@ describe('text of others in our lines', () => {
 
   it('shows a description without its control sequences', async () => {
     const description = 'nice\u001b]0;owned\u0007\u001b[2J\nenabled  no';
-    await using api = await startFakeApi({
+    const api = await startFakeApi({
       getSkill: () => ({ json: sampleSkill({ description }), headers: { etag: '"e"' } }),
     });
 
@@ -62,7 +62,7 @@ describe('text of others in our lines', () => {
 
 describe('colours', () => {
   const show = async (env: Record<string, string>, tty: boolean) => {
-    await using api = await startFakeApi({
+    const api = await startFakeApi({
       getSkill: () => ({ json: sampleSkill(), headers: { etag: '"e"' } }),
     });
     const argv = ['skills', 'show', 'hello', '--endpoint', api.url, '--scope', 'tenant=a'];

@@ -13,9 +13,13 @@ const doc = (name: string): string => readFileSync(new URL(`../../docs/${name}`,
 
 describe('docs say what the code does', () => {
   it('draws exactly the run transitions of the domain', () => {
-    const drawn = [...doc('runs.md').matchAll(/^ {2}(\w+) --> (\w+)$/gm)].map(([, from, to]) => `${from}>${to}`);
+    const drawn = [...doc('runs.md').matchAll(/^ {2}(\w+) --> (\w+)$/gm)].map(
+      ([, from, to]) => `${from}>${to}`,
+    );
 
-    const coded = Object.entries(RUN_TRANSITIONS).flatMap(([from, next]) => next.map((to) => `${from}>${to}`));
+    const coded = Object.entries(RUN_TRANSITIONS).flatMap(([from, next]) =>
+      next.map((to) => `${from}>${to}`),
+    );
 
     expect(drawn.toSorted()).toEqual(coded.toSorted());
   });
