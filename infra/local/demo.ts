@@ -12,6 +12,7 @@ import * as z from 'zod';
 import { manifestSchema } from '../../shared/contracts/manifest.ts';
 import { artifactSchema, runSchema } from '../../shared/contracts/run.ts';
 import { skillSchema } from '../../shared/contracts/skill.ts';
+import { SERVER_COMMAND } from './server-command.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'cognition-demo-'));
@@ -65,7 +66,7 @@ async function json<T extends z.ZodType>(schema: T, ...args: string[]): Promise<
 }
 
 async function startServer(): Promise<() => Promise<void>> {
-  const server = spawn(process.execPath, [join(root, 'infra/local/main.ts')], {
+  const server = spawn(process.execPath, SERVER_COMMAND, {
     cwd: root,
     env,
     stdio: ['ignore', 'ignore', 'inherit'],

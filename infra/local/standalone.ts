@@ -46,6 +46,8 @@ const ids = createUlidIds();
 const random = Math.random;
 /** The machine waits between attempts as long as AWS needs; neighbours in one process need less. */
 const RETRY_SCALE = 0.2;
+/** Local Fargate has no rate limit to respect. */
+const AWAIT_POLL_MS = 250;
 const CLOSE_GRACE_MS = 2_000;
 
 export async function startStandalone(
@@ -70,6 +72,7 @@ export async function startStandalone(
     profiles,
     quotas: { runs_at_once: settings.runs_at_once },
     poolSize: settings.sandbox_pool_size,
+    awaitPollMs: AWAIT_POLL_MS,
     load: () => orchestrator.active,
     stopping: stopping.signal,
   });

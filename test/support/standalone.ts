@@ -4,10 +4,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { SERVER_COMMAND } from '../../infra/local/server-command.ts';
 import type { TestTarget } from './api.ts';
-
-const main = fileURLToPath(new URL('../../infra/local/main.ts', import.meta.url));
 
 export interface StandaloneProcess {
   readonly target: TestTarget;
@@ -38,7 +36,7 @@ export async function startStandalone(
   const localFile = join(configDir, 'local.json');
   rmSync(localFile, { force: true });
   let log = '';
-  const child = spawn(process.execPath, [main], {
+  const child = spawn(process.execPath, SERVER_COMMAND, {
     env: {
       ...process.env,
       COGNITION_PORT: '0',
