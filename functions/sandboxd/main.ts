@@ -24,6 +24,7 @@ const log = (message: string): void => {
 async function main(): Promise<void> {
   process.umask(0);
   const config = readDaemonConfig(process.env);
+  const filters = config.form === 'bubblewrap' ? await selfTest() : 0;
   const root = config.root;
   const paths = {
     skills: `${root}/skills`,
@@ -38,7 +39,6 @@ async function main(): Promise<void> {
     if (folder !== paths.egress_socket) mkdirSync(folder, { recursive: true });
   }
   const egress = createEgressBroker(Date.now);
-  const filters = config.form === 'bubblewrap' ? await selfTest() : 0;
   const sandbox = createSandbox({
     folders: paths,
     driver: driverFor(config, paths.workspace, filters),

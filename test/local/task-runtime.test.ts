@@ -1,12 +1,13 @@
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { chmod, mkdtemp, rm, stat } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { connect } from 'node:http2';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { buildSandboxd } from '../../infra/local/fargate/task/build-sandboxd.ts';
 import { createTaskRuntime, type TaskRuntime } from '../../infra/local/fargate/task/task-runtime.ts';
 import { SANDBOX_ENV } from '../../shared/contracts/daemon.ts';
 import { newSandboxKeyPair } from '../../shared/domain/daemon-signature.ts';
@@ -65,6 +66,28 @@ test('a daemon that lacks its configuration ends and says what is missing', asyn
   expect(code).toBe(1);
   expect(stderr_tail).toContain(SANDBOX_ENV.sandboxId);
   expect(stderr_tail).toContain(SANDBOX_ENV.publicKey);
+});
+
+test('a daemon that is not isolated ends before it does anything, and says why', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'bare-daemon-'));
+  const file = join(folder, 'sandboxd.cjs');
+  await writeFile(file, await buildSandboxd());
+  const env = {
+    [SANDBOX_ENV.sandboxId]: ids.next(),
+    [SANDBOX_ENV.publicKey]: newSandboxKeyPair().public_key,
+    [SANDBOX_ENV.profile]: JSON.stringify(profileOf()),
+    COGNITION_SANDBOX_FORM: 'bubblewrap',
+    COGNITION_COMMAND_FDS: '7,8,9',
+    COGNITION_SANDBOX_LISTEN_FD: '3',
+  };
+
+  const { status, stderr } = spawnSync(process.execPath, [file], { env, encoding: 'utf8' });
+
+  expect(status).toBe(1);
+  expect(stderr).toContain('the isolation of this task is incomplete');
+  expect(stderr).toMatch(/processes .* are in sight.*internet socket fails with ECONNREFUSED/);
+  expect(existsSync('/skills')).toBe(false);
+  await rm(folder, { recursive: true });
 });
 
 test.runIf(isRoot)(

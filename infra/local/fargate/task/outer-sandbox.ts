@@ -75,8 +75,8 @@ export function taskCommand(profile: SandboxProfile, disableUserns: boolean): st
 }
 
 const DAEMON = '/opt/sandboxd/sandboxd.cjs';
-/** One helper thread of V8 is enough for a daemon that computes nothing, and each costs a start. */
-const NODE_ARGS = ['--v8-pool-size=1', '--max-old-space-size=256'];
+/** A daemon computes nothing that helper threads of V8 could take off it, and each costs a start. */
+const NODE_ARGS = ['--v8-pool-size=0', '--max-old-space-size=256'];
 
 /** /usr without what an administrator has added to it, and the names that lead there. */
 function systemFolders(): string[] {
