@@ -2,7 +2,12 @@ import { CognitionError } from '../../domain/cognition-error.ts';
 import { TransientError } from '../../domain/transient-error.ts';
 
 const FULL = new Set(['ENOSPC', 'EDQUOT']);
-const PASSING = new Set(['EMFILE', 'ENFILE', 'EAGAIN', 'EBUSY', 'ENOMEM']);
+const BUSY = new Set(['EMFILE', 'ENFILE', 'EAGAIN', 'EBUSY', 'ENOMEM']);
+/** The disk is away, broken or closed to us: what an operator repairs while callers try again. */
+const UNAVAILABLE = new Set([
+  ...['EIO', 'ENXIO', 'ENODEV', 'ESTALE', 'ETIMEDOUT', 'EROFS'],
+  ...['EACCES', 'EPERM', 'ENOTDIR', 'ELOOP'],
+]);
 
 /** The code of an error of node:fs, such as ENOENT. */
 export function systemErrorCode(error: unknown): string | undefined {
@@ -19,5 +24,6 @@ export function filesystemFailure(error: unknown, root: string): unknown {
       cause: error,
     });
   }
-  return PASSING.has(code) ? new TransientError(`${root} is busy (${code})`, error) : error;
+  if (BUSY.has(code)) return new TransientError(`${root} is busy (${code})`, error);
+  return UNAVAILABLE.has(code) ? new TransientError(`${root} cannot be used (${code})`, error) : error;
 }
