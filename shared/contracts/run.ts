@@ -30,7 +30,7 @@ export type Command = z.infer<typeof commandSchema>;
 
 export { FORBIDDEN_ENV } from './forbidden-env.ts';
 
-const envSchema = z
+const variablesSchema = z
   .record(
     z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/, 'a variable name'),
     plainText.refine(
@@ -39,6 +39,17 @@ const envSchema = z
     ),
   )
   .refine((env) => Object.keys(env).length <= LIMITS.envNames, `at most ${LIMITS.envNames} names`);
+
+/** A record would drop the name instead of refusing it. */
+const envSchema = z
+  .custom<Record<string, string>>(
+    (env) => typeof env !== 'object' || env === null || !Object.hasOwn(env, '__proto__'),
+    { message: 'a name that no variable has', path: ['__proto__'] },
+  )
+  .pipe(variablesSchema);
+
+/** Kept as it came: the schema's own copy of a JSON value loses every name `__proto__`. */
+const jsonSchema = z.custom<z.core.util.JSONType>((value) => z.json().safeParse(value).success, 'JSON');
 
 export const runInputSchema = z.strictObject({
   artifact_id: idSchema,
@@ -55,7 +66,7 @@ export const createRunSchema = z
         message: `well-formed text of at most ${sizeText(LIMITS.stdinBytes)}`,
       })
       .optional(),
-    stdin_json: z.json().optional(),
+    stdin_json: jsonSchema.optional(),
     env: envSchema.default({}),
     inputs: z.array(runInputSchema).max(LIMITS.inputs).default([]),
     outputs: z.array(z.string().min(1).max(LIMITS.pathBytes)).max(LIMITS.outputGlobs).optional(),

@@ -3,6 +3,7 @@ import { LIMITS } from '../../shared/contracts/limits.ts';
 import { createRunSchema } from '../../shared/contracts/run.ts';
 import { isCognitionError } from '../../shared/domain/cognition-error.ts';
 import { KEYS } from '../../shared/domain/row-keys.ts';
+import { sha256Hex } from '../../shared/domain/sha256.ts';
 import { TransientError } from '../../shared/domain/transient-error.ts';
 import { ConditionFailed } from '../../shared/ports/table-store.ts';
 import { allEvents } from '../support/run-invariants.ts';
@@ -201,6 +202,24 @@ describe('a run that is accepted', () => {
     const items = await allEvents(process, run.run_id);
     expect(JSON.stringify([manifest, items, run, process.log])).not.toContain('sesame');
     expect(manifest.command.stdin_sha256).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it('gives the script every name of its JSON, `__proto__` too', async () => {
+    const stdin = '{"__proto__":1,"a":[{"__proto__":{"b":2}}]}';
+
+    const { run_id } = await create({ ...SCRIPT_RUN, stdin_json: JSON.parse(stdin) });
+    await process.orchestrator.idle();
+
+    const { manifest } = await process.runs.getManifest(FINGERPRINT, run_id);
+    expect(manifest.command.stdin_sha256).toBe(sha256Hex(stdin));
+  });
+
+  it('is refused with a variable `__proto__`, which a record would drop in silence', () => {
+    const request = JSON.parse(`{"agent":"a","command":{"argv":["true"]},"env":{"__proto__":"x"}}`);
+
+    const parsed = createRunSchema.safeParse(request);
+
+    expect(parsed.error?.issues.map(({ path }) => path)).toEqual([['env', '__proto__']]);
   });
 
   it('has the same manifest digest as another run of the same things', async () => {
