@@ -88,7 +88,7 @@ export function createLocalFargate(options: LocalFargateOptions): LocalFargate {
     start: async (port = 0) => {
       // Found out now rather than by the first run.
       const probe = await listeners.open();
-      probe.server.close();
+      probe.close();
       await new Promise<void>((resolve, reject) => {
         server.once('error', (cause) => {
           const message = `local Fargate cannot listen on ${host}:${port}; stop what does, or choose another port`;
@@ -103,6 +103,7 @@ export function createLocalFargate(options: LocalFargateOptions): LocalFargate {
     close: async () => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       await runner.close();
+      listeners.close();
       server.closeAllConnections();
       await closed;
     },

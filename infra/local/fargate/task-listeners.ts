@@ -1,11 +1,18 @@
 /**
- * Where tasks listen: a socket is bound here and inherited by the task, so that its daemon serves it as on
- * Fargate, with nobody in between. On Linux each task gets an address of its own out of 127.88.0.0/16 with the
- * production port; `advertise` gives each another port on one host instead. Addresses go round in a ring that
- * begins anywhere, so that a stale address meets nobody for 65,000 tasks, or for a restart.
+ * Where tasks listen. A task inherits a listening Unix socket, which leads nowhere: a TCP socket of this machine,
+ * in the hands of a daemon that has been taken over, could be shut down and connected to anything. Callers meet a TCP
+ * listener here, which passes bytes on and looks at none.
+ *
+ * On Linux each task gets an address of its own out of 127.88.0.0/16 with the production port; `advertise` gives
+ * each another port on one host instead. Addresses go round in a ring that begins anywhere, so that a stale address
+ * meets nobody for 65,000 tasks, or for a restart.
  */
 import { randomInt } from 'node:crypto';
-import { createServer, type Server } from 'node:net';
+import { mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { connect, createServer, type ListenOptions, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream';
 import { SANDBOX_PORT } from '../../../shared/contracts/daemon.ts';
 import { CognitionError } from '../../../shared/domain/cognition-error.ts';
 
@@ -21,34 +28,90 @@ export interface Advertise {
 }
 
 export interface TaskListener {
-  /** Listening; to be closed by whoever asked for it, or by the runtime that hands its socket to a task. */
+  /** The task's own end; closed by the runtime that hands its socket to a task. */
+  readonly server: Server;
+  readonly host: string;
+  readonly port: number;
+  /** Takes no more callers and lets go of those there are. */
+  close(): void;
+}
+
+export interface TaskListeners {
+  open(): Promise<TaskListener>;
+  close(): void;
+}
+
+interface Front {
   readonly server: Server;
   readonly host: string;
   readonly port: number;
 }
 
-export interface TaskListeners {
-  open(): Promise<TaskListener>;
-}
-
 export function createTaskListeners(advertise: Advertise | undefined): TaskListeners {
-  if (advertise !== undefined) {
-    const bind = advertise.bind ?? advertise.host;
-    return { open: async () => ({ ...(await listen(bind, 0)), host: advertise.host }) };
-  }
-  let next = randomInt(ADDRESSES);
+  const folder = mkdtempSync(join(tmpdir(), 'cognition-tasks-'));
+  const openFront = advertise === undefined ? ownAddresses() : portsOf(advertise);
+  let count = 0;
   return {
     open: async () => {
-      for (let attempt = 1; ; attempt += 1) {
-        next = (next + 1) % ADDRESSES;
-        const host = `127.88.${(next + 1) >> 8}.${(next + 1) & 255}`;
-        try {
-          return { ...(await listen(host, SANDBOX_PORT)), host };
-        } catch (error) {
-          if (attempt === ATTEMPTS || !isInUse(error)) throw unusable(host, error);
-        }
-      }
+      count += 1;
+      const path = join(folder, String(count));
+      const callers = new Set<Socket>();
+      const front = await openFront((caller) => passOn(caller, path, callers));
+      const server = await listenOn(path).catch((error: unknown) => {
+        front.server.close();
+        throw error;
+      });
+      const close = (): void => {
+        front.server.close();
+        server.close();
+        for (const caller of callers) caller.destroy();
+        rmSync(path, { force: true });
+      };
+      return { server, host: front.host, port: front.port, close };
     },
+    close: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Both directions, with their ends; the daemon's backlog holds calls that come before it is ready. */
+function passOn(caller: Socket, path: string, callers: Set<Socket>): void {
+  const daemon = connect({ path, allowHalfOpen: true });
+  callers.add(caller);
+  caller.once('close', () => {
+    callers.delete(caller);
+    daemon.destroy();
+  });
+  daemon.once('close', () => caller.destroy());
+  pipeline(caller, daemon, () => undefined);
+  pipeline(daemon, caller, () => undefined);
+}
+
+/** Node removes the name it has listened on when it closes its own end, so the socket gets another name. */
+async function listenOn(path: string): Promise<Server> {
+  const server = createServer();
+  await listen(server, { path: `${path}.new` });
+  renameSync(`${path}.new`, path);
+  return server;
+}
+
+type OpenFront = (onCaller: (caller: Socket) => void) => Promise<Front>;
+
+function portsOf({ host, bind = host }: Advertise): OpenFront {
+  return async (onCaller) => ({ ...(await listenFront(bind, 0, onCaller)), host });
+}
+
+function ownAddresses(): OpenFront {
+  let next = randomInt(ADDRESSES);
+  return async (onCaller) => {
+    for (let attempt = 1; ; attempt += 1) {
+      next = (next + 1) % ADDRESSES;
+      const host = `127.88.${(next + 1) >> 8}.${(next + 1) & 255}`;
+      try {
+        return { ...(await listenFront(host, SANDBOX_PORT, onCaller)), host };
+      } catch (error) {
+        if (attempt === ATTEMPTS || !isInUse(error)) throw unusable(host, error);
+      }
+    }
   };
 }
 
@@ -63,13 +126,20 @@ function unusable(host: string, cause: unknown): CognitionError {
   return new CognitionError('sandbox_unavailable', message, { cause });
 }
 
-function listen(host: string, port: number): Promise<{ server: Server; port: number }> {
-  const server = createServer();
+async function listenFront(
+  host: string,
+  port: number,
+  onCaller: (caller: Socket) => void,
+): Promise<{ server: Server; port: number }> {
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, onCaller);
+  await listen(server, { host, port });
+  const address = server.address();
+  return { server, port: typeof address === 'object' && address !== null ? address.port : port };
+}
+
+function listen(server: Server, where: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen({ host, port, backlog: BACKLOG, exclusive: true }, () => {
-      const address = server.address();
-      resolve({ server, port: typeof address === 'object' && address !== null ? address.port : port });
-    });
+    server.listen({ ...where, backlog: BACKLOG, exclusive: true }, resolve);
   });
 }

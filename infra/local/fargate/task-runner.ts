@@ -147,7 +147,7 @@ async function liveTask(
     return { code: 'TaskFailedToStart', reason: `the task could not be started: ${reason}` };
   } finally {
     setStatus(record, 'STOPPING');
-    listener?.server.close();
+    listener?.close();
     if (process !== undefined) await kill(options, record, process);
   }
 }

@@ -1,0 +1,50 @@
+/** What a task inherits must lead nowhere, even in the hands of a daemon that has been taken over. */
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterAll, describe, expect, it } from 'vitest';
+import { createTaskListeners } from '../../infra/local/fargate/task-listeners.ts';
+
+const listeners = createTaskListeners(undefined);
+afterAll(() => listeners.close());
+
+describe('the listener of a task', () => {
+  it('hands the task a Unix socket, while callers meet an address of its own', async () => {
+    const { server, host, close } = await listeners.open();
+
+    const inherited = server.address();
+
+    expect(typeof inherited).toBe('string');
+    expect(host).toMatch(/^127\.88\.\d+\.\d+$/);
+    close();
+  });
+
+  it('passes bytes and ends on in both directions', async () => {
+    const { server, host, port, close } = await listeners.open();
+    server.on('connection', (socket) => {
+      socket.on('data', (bytes) => socket.write(bytes));
+      socket.on('end', () => socket.end('bye'));
+    });
+    const caller = connect({ host, port, allowHalfOpen: true });
+    const received: Buffer[] = [];
+    caller.on('data', (bytes) => received.push(bytes));
+
+    caller.end('hello ');
+    await once(caller, 'end');
+
+    expect(Buffer.concat(received).toString()).toBe('hello bye');
+    close();
+  });
+
+  it('lets go of its callers when it closes, and takes no more', async () => {
+    const { host, port, close } = await listeners.open();
+    const caller = connect({ host, port });
+    await once(caller, 'connect');
+
+    close();
+    await once(caller, 'close');
+
+    const late = connect({ host, port });
+    const [error] = await once(late, 'error');
+    expect(error).toMatchObject({ code: 'ECONNREFUSED' });
+  });
+});
