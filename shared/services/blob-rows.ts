@@ -16,6 +16,7 @@ import {
   type TableStore,
   type Write,
 } from '../ports/table-store.ts';
+import { readAll } from './records/read-all.ts';
 
 const CHUNK_BYTES = 300_000;
 /** Together with the head within one transaction of any table. */
@@ -169,15 +170,8 @@ async function getBlob(table: TableStore, owner: string): Promise<Uint8Array | u
 }
 
 async function readChunks(table: TableStore, owner: string, head: Head): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  let after: string | undefined;
-  do {
-    const prefix = chunkPrefix(head.sha256);
-    const page = await table.query(KEYS.blob(owner), { prefix, ...(after !== undefined && { after }) });
-    parts.push(...page.rows.map((row) => row.bytes ?? new Uint8Array(0)));
-    after = page.next;
-  } while (after !== undefined);
-  return Buffer.concat(parts);
+  const rows = await readAll(table, KEYS.blob(owner), chunkPrefix(head.sha256));
+  return Buffer.concat(rows.map(({ bytes }) => bytes ?? new Uint8Array(0)));
 }
 
 async function deleteBlob(table: TableStore, owner: string): Promise<void> {

@@ -15,6 +15,7 @@ import { CognitionError } from '../../domain/cognition-error.ts';
 import { ACTIVE_SHARDS, KEYS } from '../../domain/row-keys.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Condition, Row, TableStore, Write } from '../../ports/table-store.ts';
+import { readAll } from './read-all.ts';
 import { rowData } from './row-data.ts';
 
 export interface StoredRun {
@@ -98,7 +99,7 @@ export function createRunRecords({ table, clock }: { table: TableStore; clock: C
       return row && artifactRowSchema.parse(row.data);
     },
     listArtifacts: ({ fingerprint, run_id }) =>
-      readAll(table, KEYS.runParts(fingerprint, run_id), KEYS.ARTIFACT_PREFIX, artifactRowSchema),
+      parseAll(table, artifactRowSchema, KEYS.runParts(fingerprint, run_id), KEYS.ARTIFACT_PREFIX),
     writeArtifact: (row, artifact) => ({
       kind: 'put',
       key: KEYS.artifact(row.fingerprint, row.run_id, artifact.path),
@@ -118,22 +119,15 @@ export function createRunRecords({ table, clock }: { table: TableStore; clock: C
 
 async function* listActive(table: TableStore): AsyncGenerator<ActiveRunRow> {
   for (let shard = 0; shard < ACTIVE_SHARDS; shard += 1) {
-    yield* await readAll(table, KEYS.active(shard), '', activeRunRowSchema);
+    yield* await parseAll(table, activeRunRowSchema, KEYS.active(shard));
   }
 }
 
-async function readAll<S extends z.ZodType>(
+async function parseAll<S extends z.ZodType>(
   table: TableStore,
-  pk: string,
-  prefix: string,
   schema: S,
+  pk: string,
+  prefix?: string,
 ): Promise<z.output<S>[]> {
-  const items: z.output<S>[] = [];
-  let after: string | undefined;
-  do {
-    const page = await table.query(pk, { prefix, limit: 500, ...(after === undefined ? {} : { after }) });
-    items.push(...page.rows.map((row) => schema.parse(row.data)));
-    after = page.next;
-  } while (after !== undefined);
-  return items;
+  return (await readAll(table, pk, prefix)).map((row) => schema.parse(row.data));
 }

@@ -2,6 +2,7 @@ import { type SandboxRow, sandboxKeyRowSchema, sandboxRowSchema } from '../../co
 import type { RunRef } from '../../contracts/workflow.ts';
 import { KEYS } from '../../domain/row-keys.ts';
 import type { Condition, TableStore, Write } from '../../ports/table-store.ts';
+import { readAll } from './read-all.ts';
 import { rowData } from './row-data.ts';
 
 export interface StoredSandbox {
@@ -23,8 +24,6 @@ export interface SandboxRecords {
   writePooled(row: SandboxRow, expiresAt: number): Write;
   deletePooled(row: SandboxRow, condition?: Condition): Write;
 }
-
-const POOL_PAGE = 200;
 
 export function createSandboxRecords(table: TableStore): SandboxRecords {
   const pooledKey = (row: SandboxRow) => KEYS.pooled(row.profile, row.image_identity, row.sandbox_id);
@@ -61,8 +60,7 @@ export function createSandboxRecords(table: TableStore): SandboxRecords {
       return row && parse(row);
     },
     async listPooled(profile, imageIdentity) {
-      const { rows } = await table.query(KEYS.pools(profile, imageIdentity), { limit: POOL_PAGE });
-      return rows.map(parse);
+      return (await readAll(table, KEYS.pools(profile, imageIdentity))).map(parse);
     },
     writePooled: (row, expiresAt) => ({
       kind: 'put',

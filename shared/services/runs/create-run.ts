@@ -12,6 +12,7 @@ import { ConditionFailed, type Row, type TableStore, type Write } from '../../po
 import type { CommitWith } from '../commit-with.ts';
 import type { InputArtifacts } from '../input-artifacts.ts';
 import type { EventRecords } from '../records/event-records.ts';
+import { readAll } from '../records/read-all.ts';
 import { type RunRecords, runExpiry } from '../records/run-records.ts';
 import type { RunSkillResolver } from '../run-skill-resolver.ts';
 import { runDeadlineSeconds } from './run-deadline.ts';
@@ -190,16 +191,7 @@ async function guessSlot(deps: CreateRunDeps, fingerprint: string): Promise<Foun
 /** Any free one: runs that start at once would all want the first. @throws CognitionError `quota_exceeded` */
 async function searchSlot(deps: CreateRunDeps, fingerprint: string): Promise<FoundSlot> {
   const { table, clock, quotas, random } = deps;
-  const rows = new Map<string, Row>();
-  let after: string | undefined;
-  do {
-    const page = await table.query(KEYS.slots(fingerprint), {
-      limit: 1_000,
-      ...(after === undefined ? {} : { after }),
-    });
-    for (const row of page.rows) rows.set(row.sk, row);
-    after = page.next;
-  } while (after !== undefined);
+  const rows = new Map((await readAll(table, KEYS.slots(fingerprint))).map((row) => [row.sk, row]));
   const takenAt = (number: number): Row | undefined => rows.get(KEYS.slot(fingerprint, number).sk);
   const free = Array.from({ length: quotas.runs_at_once }, (_, number) => number).filter((number) =>
     isFree(takenAt(number), clock.now()),

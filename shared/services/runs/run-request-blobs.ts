@@ -5,6 +5,7 @@ import { CognitionError } from '../../domain/cognition-error.ts';
 import { KEYS } from '../../domain/row-keys.ts';
 import type { TableStore, Write } from '../../ports/table-store.ts';
 import { blobWrites, createBlobRows } from '../blob-rows.ts';
+import { readAll } from '../records/read-all.ts';
 
 /**
  * The request of a run until it ends: args, env and stdin are kept nowhere else. Stdin lies beside the JSON, because
@@ -41,12 +42,9 @@ export function createRunRequestBlobs(table: TableStore): RunRequestBlobs {
       return stdin === undefined ? request : { ...request, stdin: Buffer.from(stdin).toString('utf8') };
     },
     async deletes(run) {
-      const pages = await Promise.all(
-        [requestOwner(run), stdinOwner(run)].map((owner) => table.query(KEYS.blob(owner), { limit: 20 })),
-      );
-      return pages.flatMap(({ rows }) =>
-        rows.map(({ pk, sk }): Write => ({ kind: 'delete', key: { pk, sk } })),
-      );
+      const owners = [requestOwner(run), stdinOwner(run)];
+      const rows = await Promise.all(owners.map((owner) => readAll(table, KEYS.blob(owner))));
+      return rows.flat().map(({ pk, sk }): Write => ({ kind: 'delete', key: { pk, sk } }));
     },
   };
 }

@@ -4,6 +4,7 @@ import type { Run } from '../../contracts/run.ts';
 import type { RunRef } from '../../contracts/workflow.ts';
 import { KEYS } from '../../domain/row-keys.ts';
 import type { TableStore, Write } from '../../ports/table-store.ts';
+import { readAll } from '../records/read-all.ts';
 import { runExpiry } from '../records/run-records.ts';
 
 export type StreamName = 'stdout' | 'stderr';
@@ -14,23 +15,14 @@ export interface RunStreams {
   read(row: RunRow): Promise<Pick<Run, 'stdout' | 'stdout_truncated' | 'stderr' | 'stderr_truncated'>>;
 }
 
-const PAGE = 50;
 const partition = ({ fingerprint, run_id }: RunRef, stream: StreamName): string =>
   KEYS.blob(`run-stream#${fingerprint}#${run_id}#${stream}`);
 
 export function createRunStreams(table: TableStore): RunStreams {
   const text = async (row: RunRow, stream: StreamName): Promise<{ text: string; cut: boolean }> => {
     if (row.progress[`${stream}_offset`] === 0) return { text: '', cut: false };
-    const pieces: Uint8Array[] = [];
-    let after: string | undefined;
-    do {
-      const page = await table.query(partition(row, stream), {
-        limit: PAGE,
-        ...(after === undefined ? {} : { after }),
-      });
-      pieces.push(...page.rows.map(({ bytes }) => bytes ?? new Uint8Array(0)));
-      after = page.next;
-    } while (after !== undefined);
+    const rows = await readAll(table, partition(row, stream));
+    const pieces = rows.map(({ bytes }) => bytes ?? new Uint8Array(0));
     return cutText(decodeLossy(Buffer.concat(pieces)), LIMITS.streamBytes);
   };
   return {
