@@ -18,8 +18,8 @@ async function main(): Promise<void> {
   for (const text of [...warnings, ...server.warnings]) logger.warn('standalone.warning', { warning: text });
   say(`listening on ${server.endpoint}, data in ${settings.data_dir}`);
   say('try, in another terminal:');
-  say('  npx cognition doctor');
   say('  npx cognition scope use tenant=acme');
+  say('  npx cognition doctor');
   say('  npx cognition skills push examples/skills/ticket-analysis');
 
   let ending = false;

@@ -8,6 +8,7 @@ import {
 import { EVENT_TYPES } from '../../shared/contracts/event.ts';
 import { LIMITS } from '../../shared/contracts/limits.ts';
 import { RUN_TRANSITIONS } from '../../shared/domain/run-transitions.ts';
+import { runCli } from '../support/cli-io.ts';
 
 const doc = (name: string): string => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
 
@@ -50,4 +51,16 @@ describe('docs say what the code does', () => {
 
     expect(Object.fromEntries(rows)).toEqual(LIMITS);
   });
+
+  it.each(shownCommands())('shows only commands that exist: cognition %s', async (shown) => {
+    const { stderr } = await runCli(shown.split(' '));
+
+    expect(stderr).not.toContain('[usage]');
+  });
 });
+
+/** Without an endpoint nothing is sent; what is wrong with the words is found before. */
+function shownCommands(): string[] {
+  const text = `${doc('../README.md')}\n${doc('cli.md')}`;
+  return [...text.matchAll(/^npx cognition ([^#\n]*)/gm)].map(([, words]) => (words ?? '').trim());
+}
