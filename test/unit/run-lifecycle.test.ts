@@ -1,9 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { createRunSchema } from '../../shared/contracts/run.ts';
+import { sandboxProfileSchema } from '../../shared/contracts/sandbox-profile.ts';
 import { KEYS } from '../../shared/domain/row-keys.ts';
 import { allEvents } from '../support/run-invariants.ts';
 import {
   type Backstage,
   createBackstage,
+  DEFAULT_PROFILE,
   FINGERPRINT,
   publishSkill,
   putAgent,
@@ -122,5 +125,36 @@ describe('a run that goes well', () => {
     expect(task?.exec?.request.command).toEqual({ argv: ['true', '--', 'x'] });
     const { manifest } = await process.runs.getManifest(FINGERPRINT, run.run_id);
     expect(manifest.command).toMatchObject({ skill: null, script: null });
+  });
+});
+
+describe('what changes between POST and the step that needs it', () => {
+  it('is held against the rules of the profile that the agent names by then', async () => {
+    const profiles = [DEFAULT_PROFILE, sandboxProfileSchema.parse({ name: 'bare' })];
+    const asked = createRunSchema.parse({ ...SCRIPT_RUN, env: { MODE: 'fast' } });
+    const { run_id } = await startProcess(backstage, { orchestrator: 'none', profiles }).runs.create(
+      FINGERPRINT,
+      asked,
+    );
+    await putAgent(backstage, { sandbox_profile: 'bare' });
+    const process = startProcess(backstage, { profiles });
+
+    await process.resume();
+
+    const run = await process.runs.get(FINGERPRINT, run_id);
+    expect(run).toMatchObject({ status: 'failed', failure: { code: 'invalid_request', stage: 'pin' } });
+    expect(backstage.sandboxes.tasks.size).toBe(0);
+  });
+
+  it('never starts another image than the manifest names', async () => {
+    const images = ['image-pinned', 'image-deployed-since'];
+    const provisioner = { ...backstage.provisioner, imageIdentity: async () => images.shift() ?? 'image-x' };
+    const process = startProcess(backstage, { ports: { provisioner } });
+
+    const run = await process.run(SCRIPT_RUN);
+
+    expect(run.failure).toMatchObject({ code: 'sandbox_unavailable', stage: 'launch' });
+    expect(run.failure?.message).toContain('start the run again');
+    expect(backstage.sandboxes.tasks.size).toBe(0);
   });
 });

@@ -2,6 +2,7 @@
 import type { Manifest } from '../../contracts/manifest.ts';
 import type { SandboxRow } from '../../contracts/rows.ts';
 import type { RunStatus } from '../../contracts/run.ts';
+import type { SandboxProfile } from '../../contracts/sandbox-profile.ts';
 import type { RunRef } from '../../contracts/workflow.ts';
 import { CognitionError } from '../../domain/cognition-error.ts';
 import { newSandboxKeyPair, publicKeyOf } from '../../domain/daemon-signature.ts';
@@ -74,13 +75,8 @@ async function startTask(deps: SandboxManagerDeps, run: RunRef, manifest: Manife
   const sandbox = (await sandboxes.get(run))?.row;
   if (sandbox === undefined || sandbox.task_id !== null || sandbox.stopped) return;
   const key = await sandboxes.getKey(sandbox.sandbox_id);
-  const profile = deps.profiles.find(({ name }) => name === sandbox.profile);
-  if (key === undefined || profile === undefined) {
-    throw new CognitionError(
-      'sandbox_unavailable',
-      `the key or the profile "${sandbox.profile}" of the sandbox ${sandbox.sandbox_id} is gone`,
-    );
-  }
+  if (key === undefined) throw unlaunchable(`the key of the sandbox ${sandbox.sandbox_id} is gone`);
+  const profile = await pinnedProfile(deps, sandbox);
   const { task_id } = await provisioner.launch({
     sandbox_id: sandbox.sandbox_id,
     profile,
@@ -97,6 +93,22 @@ async function startTask(deps: SandboxManagerDeps, run: RunRef, manifest: Manife
   });
   if (isFinalStatus(now.status)) await provisioner.stop(task_id, 'its run has ended');
 }
+
+/** The manifest says what runs: a deployment in between may have brought another image, or taken the profile away. */
+async function pinnedProfile(
+  { profiles, provisioner }: SandboxManagerDeps,
+  { profile: name, image_identity }: SandboxRow,
+): Promise<SandboxProfile> {
+  const profile = profiles.find((known) => known.name === name);
+  if (profile === undefined) throw unlaunchable(`the sandbox profile "${name}" is gone`);
+  if ((await provisioner.imageIdentity(profile)) !== image_identity) {
+    throw unlaunchable(`the image of the sandbox profile "${name}" is another than the pinned one`);
+  }
+  return profile;
+}
+
+const unlaunchable = (why: string): CognitionError =>
+  new CognitionError('sandbox_unavailable', `${why}; start the run again`);
 
 function requestSandbox(
   { sandboxes, clock, ids }: SandboxManagerDeps,

@@ -6,6 +6,7 @@ import { type RunRecords, runExpiry } from '../records/run-records.ts';
 import type { RunRecorder } from '../run-recorder.ts';
 import { pinnedInputs, type RunSkillResolver } from '../run-skill-resolver.ts';
 import type { RunRequestBlobs } from './run-request-blobs.ts';
+import { checkRunRequest } from './run-request-rules.ts';
 
 export interface PinManifestDeps {
   readonly runs: RunRecords;
@@ -36,6 +37,8 @@ async function pin(
       request.inputs.map(({ artifact_id }) => artifact_id),
     ),
   ]);
+  // The agent may name another profile by now, with other rules for what a caller may set.
+  checkRunRequest(request, resolved.profile);
   const pinned: ManifestRow = await resolver.manifest(
     fingerprint,
     resolved,
