@@ -103,10 +103,14 @@ export class Api {
   /** Waits until the run's events hold one of the type. */
   async event(runId: string, type: string, deadlineSeconds = 30): Promise<void> {
     const deadline = Date.now() + deadlineSeconds * 1000;
+    let after = 0;
     for (;;) {
-      const { json } = await this.get(`/runs/${runId}/events?wait_seconds=1`);
+      const { json } = await this.get(`/runs/${runId}/events?after=${after}&wait_seconds=1`);
       if (json.items.some((event: { type: string }) => event.type === type)) return;
       if (Date.now() > deadline) throw new Error(`run ${runId} has no ${type}`);
+      if (json.items.length > 0) after = json.items.at(-1).sequence;
+      // An ended run is answered at once, although its teardown still has an event to add.
+      else await sleep(25);
     }
   }
 }
