@@ -52,14 +52,13 @@ async function collect(
   sandbox: SandboxHandle,
   manifest: Manifest,
 ): Promise<void> {
-  const { outputs, warnings } = selectOutputs(await deps.client.listOutputs(sandbox), manifest);
-  const recorded = new Set((await deps.runs.listArtifacts(run)).map(({ path }) => path));
-  const left = outputs.filter(({ path }) => !recorded.has(path));
+  const recorded = await deps.runs.listArtifacts(run);
+  const { outputs, warnings } = selectOutputs(await deps.client.listOutputs(sandbox), manifest, recorded);
   const limit = pLimit(TRANSFERS);
   for (let at = 0; ; at += OUTPUTS_A_TRANSACTION) {
-    const batch = left.slice(at, at + OUTPUTS_A_TRANSACTION);
+    const batch = outputs.slice(at, at + OUTPUTS_A_TRANSACTION);
     const rows = await Promise.all(batch.map((output) => limit(keep, deps, run, sandbox, output)));
-    const last = at + OUTPUTS_A_TRANSACTION >= left.length;
+    const last = at + OUTPUTS_A_TRANSACTION >= outputs.length;
     await record(deps, run, rows, last ? warnings : undefined);
     if (last) return;
   }

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { OutputList } from '../../shared/contracts/daemon.ts';
 import { LIMITS } from '../../shared/contracts/limits.ts';
+import { TransientError } from '../../shared/domain/transient-error.ts';
 import { type SandboxClient, SandboxRefused } from '../../shared/ports/sandbox-client.ts';
 import { selectOutputs } from '../../shared/services/runs/select-outputs.ts';
 import { expectRunClosed } from '../support/run-invariants.ts';
@@ -201,6 +202,30 @@ describe('a daemon that is hostile', () => {
     const { run } = await runWith({ files }, {}, { outputs: [glob] });
 
     expect(run).toMatchObject({ status: 'failed', failure: { code: 'collection_failed' } });
+  });
+
+  it('and lists other files whenever it is asked again gets no more of them kept', async () => {
+    let asked = 0;
+    const { run, artifacts } = await runWith(
+      {},
+      {
+        listOutputs: async () => {
+          asked += 1;
+          const files = Array.from({ length: 200 }, (_, n) =>
+            fileOf(`${asked}-${String(n).padStart(3, '0')}`),
+          );
+          return { files, refused: [], truncated: false };
+        },
+        getOutput: async (_handle, path) => {
+          if (asked < 3 && path.endsWith('-199')) throw new TransientError('no answer');
+          return Buffer.from(`content of ${path}`);
+        },
+      },
+    );
+
+    expect(asked).toBe(3);
+    expect(run.artifact_count).toBe(LIMITS.outputFiles);
+    expect(artifacts.filter(({ refused }) => refused === undefined)).toHaveLength(LIMITS.outputFiles);
   });
 
   it('and ends the command late is asked again', async () => {

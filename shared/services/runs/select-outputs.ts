@@ -2,6 +2,7 @@
 import type { OutputList } from '../../contracts/daemon.ts';
 import { LIMITS } from '../../contracts/limits.ts';
 import type { Manifest } from '../../contracts/manifest.ts';
+import type { ArtifactRow } from '../../contracts/rows.ts';
 import { sizeText } from '../../contracts/size-text.ts';
 import { matchGlobs } from './match-globs.ts';
 import { relativePathProblem } from './run-request-rules.ts';
@@ -23,18 +24,23 @@ export interface Selection {
 const REFUSALS_LISTED = 256;
 const REASON_LENGTH = 200;
 
+/** @param recorded by an attempt before: it counts against the caps, and is not selected again. */
 export function selectOutputs(
   { files, refused, truncated }: OutputList,
   { outputs: globs, caps }: Pick<Manifest, 'outputs' | 'caps'>,
+  recorded: readonly ArtifactRow[] = [],
 ): Selection {
   const claimed = distinct([
     ...files.map(({ path, size_bytes }) => claim(path, size_bytes)),
     ...refused.map(({ path, reason }) => claim(path, 0, reason.slice(0, REASON_LENGTH))),
   ]);
   const { wanted, warnings } = applyGlobs(claimed, globs);
-  const capped = applyCaps(wanted, caps);
+  const known = new Set(recorded.map(({ path }) => path));
+  const kept = recorded.filter((artifact) => artifact.refused === null);
+  const left = wanted.filter(({ path }) => !known.has(path));
+  const capped = applyCaps(left, caps, kept);
   const refusals = capped.filter((output) => output.refused !== undefined);
-  const unlisted = new Set(refusals.slice(REFUSALS_LISTED));
+  const unlisted = new Set(refusals.slice(Math.max(0, REFUSALS_LISTED - (recorded.length - kept.length))));
   return {
     outputs: capped.filter((output) => !unlisted.has(output)),
     warnings: [
@@ -81,9 +87,13 @@ function applyGlobs(
 }
 
 /** The first files by path that fit are kept; the sizes are held against what is read later. */
-function applyCaps(outputs: readonly SelectedOutput[], caps: Manifest['caps']): SelectedOutput[] {
-  let count = 0;
-  let bytes = 0;
+function applyCaps(
+  outputs: readonly SelectedOutput[],
+  caps: Manifest['caps'],
+  kept: readonly ArtifactRow[],
+): SelectedOutput[] {
+  let count = kept.length;
+  let bytes = kept.reduce((sum, { size_bytes }) => sum + size_bytes, 0);
   return outputs.map((output) => {
     if (output.refused !== undefined) return output;
     if (count >= caps.output_files) {
