@@ -3,9 +3,9 @@
  * beside it tells the CLI where the server listens; both are readable by this user only.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import * as z from 'zod';
 import {
   LOCAL_ENDPOINT_FILE,
@@ -14,6 +14,8 @@ import {
 } from '../../shared/contracts/local-endpoint.ts';
 import type { ScopeBinding } from '../../shared/contracts/scope.ts';
 import type { GatewayCredentials } from './gateway/signature-verifier.ts';
+import { ownFolder } from './own-folder.ts';
+import { createPrivate, readPrivate, writePrivate } from './private-file.ts';
 
 export const LOCAL_REGION = 'us-east-1';
 
@@ -40,11 +42,13 @@ export interface LocalIdentity {
 }
 
 export function configFolder(env: Readonly<Record<string, string | undefined>>): string {
-  return env.COGNITION_CONFIG_DIR || join(env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'cognition');
+  return resolve(
+    env.COGNITION_CONFIG_DIR || join(env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'cognition'),
+  );
 }
 
 export function openLocalIdentity(folder: string): LocalIdentity {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  ownFolder('COGNITION_CONFIG_DIR', folder);
   const credentialsFile = join(folder, 'local-credentials');
   const localFile = join(folder, LOCAL_ENDPOINT_FILE);
   const key = readKey(credentialsFile) ?? newKey(credentialsFile);
@@ -78,45 +82,34 @@ const keySchema = z.object({
   secretAccessKey: z.string().min(32),
 });
 
-function readKey(file: string): z.infer<typeof keySchema> | undefined {
-  const text = readIfThere(file);
-  const value = (name: string) => new RegExp(`^${name}\\s*=\\s*(\\S+)$`, 'm').exec(text ?? '')?.[1];
+type Key = z.infer<typeof keySchema>;
+
+function readKey(file: string): Key | undefined {
+  const text = readPrivate(file)?.toString('utf8') ?? '';
+  const value = (name: string) => new RegExp(`^${name}\\s*=\\s*(\\S+)$`, 'm').exec(text)?.[1];
   return keySchema.safeParse({
     accessKeyId: value('aws_access_key_id'),
     secretAccessKey: value('aws_secret_access_key'),
   }).data;
 }
 
-function newKey(file: string): z.infer<typeof keySchema> {
+/** Of two servers that start at once, both use the key that the first one wrote. */
+function newKey(file: string): Key {
   const accessKeyId = `AKIALOCAL${randomBytes(6).toString('hex').toUpperCase()}`;
   const secretAccessKey = randomBytes(30).toString('base64url');
-  writePrivate(
-    file,
-    `[${PROFILE}]\naws_access_key_id = ${accessKeyId}\naws_secret_access_key = ${secretAccessKey}\n`,
-  );
+  const text = `[${PROFILE}]\naws_access_key_id = ${accessKeyId}\naws_secret_access_key = ${secretAccessKey}\n`;
+  if (!createPrivate(file, text)) {
+    const other = readKey(file);
+    if (other !== undefined) return other;
+    writePrivate(file, text);
+  }
   return { accessKeyId, secretAccessKey };
 }
 
 function readLocal(file: string): LocalEndpoint | undefined {
   try {
-    return localEndpointSchema.safeParse(JSON.parse(readIfThere(file) ?? '')).data;
+    return localEndpointSchema.safeParse(JSON.parse(readPrivate(file)?.toString('utf8') ?? '')).data;
   } catch {
     return undefined;
   }
-}
-
-function readIfThere(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return undefined;
-  }
-}
-
-/** Whole or not at all, and never readable by others, not even for a moment. */
-function writePrivate(file: string, text: string): void {
-  const temporary = `${file}.${process.pid}`;
-  rmSync(temporary, { force: true });
-  writeFileSync(temporary, text, { mode: 0o600, flag: 'wx' });
-  renameSync(temporary, file);
 }

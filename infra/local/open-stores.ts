@@ -1,6 +1,5 @@
 /** The folder of a standalone server: one table file, one folder of objects, the key of its download links. */
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createConfigRegistryPackageStore } from '../../shared/adapters/config-registry/config-registry-package-store.ts';
 import { createDownloadLinks, type DownloadLinks } from '../../shared/adapters/local/download-links.ts';
@@ -16,6 +15,8 @@ import type { Ids } from '../../shared/ports/ids.ts';
 import type { ObjectStore } from '../../shared/ports/object-store.ts';
 import type { SkillPackageStore } from '../../shared/ports/skill-package-store.ts';
 import type { TableStore } from '../../shared/ports/table-store.ts';
+import { ownFolder } from './own-folder.ts';
+import { readPrivate, writePrivate } from './private-file.ts';
 
 export interface LocalStores {
   readonly table: SqliteTableStore;
@@ -31,9 +32,9 @@ export interface OpenStoresDeps {
   readonly endpoint: () => string;
 }
 
-/** @throws CognitionError `conflict` when another server has the folder. */
+/** @throws CognitionError `conflict` when another server has the folder; InvalidSettings when nobody can have it. */
 export function openStores(settings: Settings, { clock, ids, endpoint }: OpenStoresDeps): LocalStores {
-  mkdirSync(settings.data_dir, { recursive: true, mode: 0o700 });
+  ownFolder('COGNITION_DATA_DIR', settings.data_dir);
   // First, because it holds the lock on the whole folder.
   const table = createSqliteTableStore({ path: join(settings.data_dir, 'table.sqlite'), clock, ids });
   const links = createDownloadLinks({
@@ -69,9 +70,14 @@ function packageStore(
   }
 }
 
+const SECRET_BYTES = 32;
+
 /** Kept, so that a link survives a restart within its minute. */
 function downloadSecret(folder: string): Uint8Array {
   const file = join(folder, 'download-secret');
-  if (!existsSync(file)) writeFileSync(file, randomBytes(32), { mode: 0o600 });
-  return readFileSync(file);
+  const kept = readPrivate(file);
+  if (kept?.length === SECRET_BYTES) return kept;
+  const secret = randomBytes(SECRET_BYTES);
+  writePrivate(file, secret);
+  return secret;
 }

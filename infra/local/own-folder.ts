@@ -1,0 +1,16 @@
+import { accessSync, constants, mkdirSync } from 'node:fs';
+import { InvalidSettings } from '../../shared/contracts/settings.ts';
+
+/**
+ * A folder that a setting names, made when missing and then closed to others.
+ * @throws InvalidSettings that names the setting and the folder.
+ */
+export function ownFolder(setting: string, folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    accessSync(folder, constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new InvalidSettings([`${setting}: ${folder} cannot be used (${reason}); choose another folder`]);
+  }
+}
