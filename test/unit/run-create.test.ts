@@ -6,6 +6,7 @@ import { KEYS } from '../../shared/domain/row-keys.ts';
 import { sha256Hex } from '../../shared/domain/sha256.ts';
 import { TransientError } from '../../shared/domain/transient-error.ts';
 import { ConditionFailed } from '../../shared/ports/table-store.ts';
+import { Fate, mortal } from '../support/mortal-ports.ts';
 import { allEvents } from '../support/run-invariants.ts';
 import {
   type Backstage,
@@ -185,6 +186,22 @@ describe('a run that is accepted', () => {
     await expect(refused).rejects.toBeInstanceOf(ConditionFailed);
     await expectNothingStored();
   });
+
+  it.each(['before', 'after'] as const)(
+    'is stored once when the table fails %s the write',
+    async (moment) => {
+      const fate = new Fate('fault', 1, moment);
+      const { table } = mortal(backstage, fate);
+      const faulty = startProcess(backstage, { ports: { table } });
+
+      const { run_id } = await create(SCRIPT_RUN, faulty);
+      await faulty.orchestrator.idle();
+
+      const { items } = await faulty.runs.list(FINGERPRINT, { limit: 10 });
+      expect(items).toMatchObject([{ run_id, status: 'succeeded' }]);
+      expect((await backstage.table.query(KEYS.slots(FINGERPRINT))).rows).toEqual([]);
+    },
+  );
 
   it('reads JSON as text on stdin, and the manifest keeps only hashes of what is secret', async () => {
     const run = await process.run({

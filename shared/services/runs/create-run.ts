@@ -14,6 +14,7 @@ import type { InputArtifacts } from '../input-artifacts.ts';
 import type { EventRecords } from '../records/event-records.ts';
 import { readAll } from '../records/read-all.ts';
 import { type RunRecords, runExpiry } from '../records/run-records.ts';
+import { retryConflicts } from '../retry-conflicts.ts';
 import type { RunSkillResolver } from '../run-skill-resolver.ts';
 import { runDeadlineSeconds } from './run-deadline.ts';
 import type { RunRequestBlobs } from './run-request-blobs.ts';
@@ -38,7 +39,6 @@ export interface CreateRunDeps {
   };
 }
 
-const SLOT_ATTEMPTS = 20;
 const SLOT_GUESSES = 3;
 const RETRY_AFTER_SECONDS = 5;
 
@@ -115,6 +115,9 @@ function queuedRun({ ids, clock }: CreateRunDeps, fingerprint: string, request: 
 
 const toNewRun = (row: RunRow): Run => runSchema.parse({ ...row, stdout: '', stderr: '' });
 
+/** Where the run itself is among the writes; the slot comes before it, the caller's writes come last. */
+const RUN_WRITE = 1;
+
 /** Run, first event, slot, request and the caller's own writes: all of them or none. */
 async function commit(
   deps: CreateRunDeps,
@@ -122,28 +125,38 @@ async function commit(
   request: CreateRun,
   commitWith: CommitWith<Run>,
 ): Promise<RunRow> {
-  const { runs, events, requests, table } = deps;
-  const data = { agent: queued.agent, timeout_seconds: queued.timeout_seconds };
-  for (let attempt = 0; attempt < SLOT_ATTEMPTS; attempt += 1) {
+  let inDoubt = false;
+  // A condition of the caller's writes is an answer, not a race, so it leaves the loop as a value.
+  const outcome = await retryConflicts(deps, 'the list of runs', async () => {
+    const stored = inDoubt ? await deps.runs.get(queued) : undefined;
+    if (stored !== undefined) return stored.row;
     const slot = await freeSlot(deps, queued);
     const row: RunRow = { ...queued, slot: slot.number };
-    const writes: Write[] = [
-      slot.write,
-      runs.write(row, { absent: true }),
-      runs.writeActive(row),
-      events.append(row, 1, row.timings.queued_at, { type: 'run.queued', stage: 'queue', data }),
-      ...requests.writes(row, request, runExpiry(row)),
-      ...commitWith(toNewRun(row)),
-    ];
     try {
-      await table.transact(writes);
+      await deps.table.transact([...runWrites(deps, row, slot, request), ...commitWith(toNewRun(row))]);
       return row;
     } catch (error) {
-      // Only the slot is contended; any other condition is the caller's.
-      if (!(error instanceof ConditionFailed) || error.failed.some((index) => index !== 0)) throw error;
+      const failed = error instanceof ConditionFailed ? error.failed : [RUN_WRITE];
+      if (!failed.some((index) => index <= RUN_WRITE)) return new ConditionFailed(failed, { cause: error });
+      // Our own run was there, or the answer was lost: it may be stored.
+      inDoubt ||= failed.includes(RUN_WRITE);
+      throw error;
     }
-  }
-  throw quotaExceeded(deps);
+  });
+  if (outcome instanceof Error) throw outcome;
+  return outcome;
+}
+
+function runWrites(deps: CreateRunDeps, row: RunRow, slot: Slot, request: CreateRun): Write[] {
+  const { runs, events, requests } = deps;
+  const data = { agent: row.agent, timeout_seconds: row.timeout_seconds };
+  return [
+    slot.write,
+    runs.write(row, { absent: true }),
+    runs.writeActive(row),
+    events.append(row, 1, row.timings.queued_at, { type: 'run.queued', stage: 'queue', data }),
+    ...requests.writes(row, request, runExpiry(row)),
+  ];
 }
 
 interface Slot {
