@@ -36,6 +36,10 @@ export function descendantsOf(pid: number): SeenProcess[] {
   return found;
 }
 
+/** Of a server these are its sandboxes: one process each, with all of the sandbox below it. */
+export const childrenOf = (pid: number): SeenProcess[] =>
+  descendantsOf(pid).filter(({ parent }) => parent === pid);
+
 const isAlive = ({ pid, started }: SeenProcess): boolean => look(pid)?.started === started;
 
 /** Those that still live after the time. */
