@@ -7,8 +7,6 @@ import { type SandboxProfile, sandboxProfileSchema } from '../../shared/contract
 export const DAEMON_ENV = {
   /** A listening TCP socket, inherited: HTTP/1.1, as on Fargate. */
   listenFd: 'COGNITION_SANDBOX_LISTEN_FD',
-  /** One bidirectional stream, inherited: HTTP/2 with prior knowledge. */
-  channelFd: 'COGNITION_SANDBOX_CHANNEL_FD',
   form: 'COGNITION_SANDBOX_FORM',
   /** Without isolation: the folder that /skills, /workspace and the others are made in. */
   root: 'COGNITION_SANDBOX_ROOT',
@@ -16,10 +14,8 @@ export const DAEMON_ENV = {
   commandFds: 'COGNITION_COMMAND_FDS',
 } as const;
 
-export type Transport =
-  | { readonly kind: 'inherited'; readonly fd: number }
-  | { readonly kind: 'channel'; readonly fd: number }
-  | { readonly kind: 'port'; readonly port: number };
+/** What `listen` of a server takes. */
+export type Transport = { readonly fd: number } | { readonly port: number };
 
 export interface DaemonConfig {
   readonly sandbox_id: string;
@@ -62,10 +58,7 @@ export function readDaemonConfig(env: Readonly<Record<string, string | undefined
 
 function transportOf(env: Readonly<Record<string, string | undefined>>): Transport {
   const listen = env[DAEMON_ENV.listenFd];
-  if (listen !== undefined) return { kind: 'inherited', fd: Number(listen) };
-  const channel = env[DAEMON_ENV.channelFd];
-  if (channel !== undefined) return { kind: 'channel', fd: Number(channel) };
-  return { kind: 'port', port: SANDBOX_PORT };
+  return listen === undefined ? { port: SANDBOX_PORT } : { fd: Number(listen) };
 }
 
 function readFds(text: string | undefined): readonly [number, number, number] | undefined {

@@ -57,7 +57,7 @@ async function main(): Promise<void> {
     now: Date.now,
   });
   const handler = createRequestHandler({ sandbox_id: config.sandbox_id, sandbox, authorizer, log });
-  await serve(config.transport, handler, () => process.exit(0));
+  await serve(config.transport, handler);
 }
 
 function driverFor(config: DaemonConfig, workspace: string, filters: number): CommandDriver {

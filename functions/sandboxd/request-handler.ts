@@ -1,7 +1,7 @@
-/** From an HTTP request to a call on the sandbox and back. One handler for HTTP/1.1 and HTTP/2. */
+/** From an HTTP request to a call on the sandbox and back. */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import type { Readable, Writable } from 'node:stream';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { bindRequestSchema, execRequestSchema, sealRequestSchema } from '../../shared/contracts/daemon.ts';
 import { LIMITS } from '../../shared/contracts/limits.ts';
 import { idSchema, nameSchema } from '../../shared/contracts/names.ts';
@@ -14,17 +14,6 @@ import type { Sandbox } from './sandbox.ts';
 const JSON_BYTES = 8 * 1024 * 1024;
 const WAIT_MS_MAX = 30_000;
 
-/** What HTTP/1.1 and the compatibility API of HTTP/2 have in common. */
-export interface DaemonRequest extends Readable {
-  readonly method?: string | undefined;
-  readonly url?: string | undefined;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-}
-export interface DaemonResponse extends Writable {
-  readonly headersSent: boolean;
-  writeHead(status: number, headers: Record<string, string | number>): unknown;
-}
-
 type Answer =
   | { readonly json: unknown; readonly status?: number }
   | { readonly file: number; readonly size: number };
@@ -34,6 +23,8 @@ interface Call {
   readonly query: URLSearchParams;
   /** @throws DaemonError when the body is longer, or not what was signed. */
   body(limit: number): Promise<Buffer>;
+  /** The same, piece by piece; what the pieces are worth is known when this has resolved. */
+  receive(limit: number, onChunk: (chunk: Buffer) => void): Promise<void>;
   json(): Promise<unknown>;
 }
 
@@ -46,9 +37,9 @@ export interface HandlerOptions {
 
 export function createRequestHandler(
   options: HandlerOptions,
-): (request: DaemonRequest, response: DaemonResponse) => void {
+): (request: IncomingMessage, response: ServerResponse) => void {
   const { sandbox, authorizer } = options;
-  const answer = async (request: DaemonRequest): Promise<Answer> => {
+  const answer = async (request: IncomingMessage): Promise<Answer> => {
     const method = request.method ?? '';
     const target = request.url ?? '';
     const [path = '', search = ''] = splitOnce(target, '?');
@@ -61,8 +52,16 @@ export function createRequestHandler(
     };
     const signed = authorizer.authorize({ method, target, header }, sandbox.runId());
     const body = (limit: number): Promise<Buffer> => readBody(request, signed.content_sha256, limit);
+    const receive: Call['receive'] = (limit, onChunk) =>
+      receiveBody(request, signed.content_sha256, limit, onChunk);
     const json = async (): Promise<unknown> => parseJson(await body(JSON_BYTES));
-    return await route(sandbox, method, path, { signed, query: new URLSearchParams(search), body, json });
+    return await route(sandbox, method, path, {
+      signed,
+      query: new URLSearchParams(search),
+      body,
+      receive,
+      json,
+    });
   };
   return (request, response) => {
     // A caller that has gone away is nobody's error.
@@ -125,8 +124,14 @@ async function bind(sandbox: Sandbox, call: Call): Promise<Answer> {
 }
 
 async function putPackage(sandbox: Sandbox, name: string, call: Call): Promise<Answer> {
-  const bytes = await call.body(LIMITS.packageBytes);
-  return { json: sandbox.putPackage(name, `sha256:${call.signed.content_sha256}`, bytes) };
+  const upload = sandbox.startPackage(name, `sha256:${call.signed.content_sha256}`);
+  try {
+    await call.receive(LIMITS.packageBytes, upload.write);
+    return { json: upload.finish() };
+  } catch (error) {
+    upload.discard();
+    throw error;
+  }
 }
 
 async function statusQuery(call: Call): Promise<Parameters<Sandbox['execStatus']>[1]> {
@@ -143,23 +148,51 @@ async function statusQuery(call: Call): Promise<Parameters<Sandbox['execStatus']
   };
 }
 
-async function readBody(request: DaemonRequest, sha256: string, limit: number): Promise<Buffer> {
-  const declared = Number(request.headers['content-length'] ?? 0);
-  if (!(declared <= limit)) throw new DaemonError('too_large', `the body has over ${limit} bytes`);
-  const body = Buffer.allocUnsafeSlow(declared);
-  const hash = createHash('sha256');
-  let length = 0;
-  for await (const chunk of request) {
-    if (length + chunk.length > declared)
-      throw new DaemonError('bad_request', 'the body is longer than it says');
-    body.set(chunk, length);
-    length += chunk.length;
-    hash.update(chunk);
-  }
-  if (length !== declared || hash.digest('hex') !== sha256) {
-    throw new DaemonError('bad_signature', 'this call is not authorized: its body is not what was signed');
-  }
-  return body;
+/**
+ * Reads a body to its end and holds it to what was signed.
+ * @param onChunk may throw; the rest is read and dropped then, so that the connection can be used again.
+ */
+function receiveBody(
+  request: IncomingMessage,
+  sha256: string,
+  limit: number,
+  onChunk: (chunk: Buffer) => void,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const declared = Number(request.headers['content-length'] ?? 0);
+    if (!(declared <= limit)) throw new DaemonError('too_large', `the body has over ${limit} bytes`);
+    const hash = createHash('sha256');
+    let length = 0;
+    let failed = false;
+    const fail = (error: unknown): void => {
+      failed = true;
+      reject(error);
+    };
+    // Listeners, because an iterator would join what has come in meanwhile, and copy it all once more.
+    request.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      if (failed || length > declared) return;
+      hash.update(chunk);
+      try {
+        onChunk(chunk);
+      } catch (error) {
+        fail(error);
+      }
+    });
+    request.once('end', () => {
+      if (length === declared && hash.digest('hex') === sha256) return resolve();
+      const message = 'this call is not authorized: its body is not what was signed';
+      return fail(new DaemonError('bad_signature', message));
+    });
+    request.once('error', fail);
+    request.once('close', () => fail(new DaemonError('bad_request', 'the body broke off')));
+  });
+}
+
+async function readBody(request: IncomingMessage, sha256: string, limit: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  await receiveBody(request, sha256, limit, (chunk) => chunks.push(chunk));
+  return Buffer.concat(chunks);
 }
 
 interface Parser<T> {
@@ -202,7 +235,7 @@ const splitOnce = (text: string, separator: string): string[] => {
   return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
 };
 
-function send(response: DaemonResponse, answer: Answer): void {
+function send(response: ServerResponse, answer: Answer): void {
   if ('json' in answer) {
     sendJson(response, answer.status ?? 200, answer.json);
     return;
@@ -220,7 +253,7 @@ function send(response: DaemonResponse, answer: Answer): void {
   file.pipe(response);
 }
 
-function sendJson(response: DaemonResponse, status: number, value: unknown): void {
+function sendJson(response: ServerResponse, status: number, value: unknown): void {
   const body = JSON.stringify(value);
   response.writeHead(status, {
     'content-type': 'application/json',
@@ -229,7 +262,7 @@ function sendJson(response: DaemonResponse, status: number, value: unknown): voi
   response.end(body);
 }
 
-function sendError(options: HandlerOptions, response: DaemonResponse, error: unknown): void {
+function sendError(options: HandlerOptions, response: ServerResponse, error: unknown): void {
   const refusal =
     error instanceof DaemonError
       ? error

@@ -17,6 +17,7 @@ import {
   createMaterialization,
   type InputReceipt,
   type PackageReceipt,
+  type PackageUpload,
   type SandboxFolders,
 } from './materialize/materialization.ts';
 import { listOutputs, openOutput } from './outputs/output-files.ts';
@@ -37,7 +38,7 @@ export interface Sandbox {
   state(): SandboxState;
   runId(): string | undefined;
   bind(request: BindRequest): void;
-  putPackage(name: string, digest: string, bytes: Uint8Array): PackageReceipt;
+  startPackage(name: string, digest: string): PackageUpload;
   putInput(path: string, sha256: string, bytes: Uint8Array): InputReceipt;
   seal(request: SealRequest): SealReceipt;
   exec(execId: string, request: ExecRequest): Promise<void>;
@@ -102,9 +103,14 @@ export function createSandbox(options: SandboxOptions): Sandbox {
         throw new DaemonError('bound_to_another', 'this sandbox is bound to another run or manifest');
       }
     },
-    putPackage: (name, digest, bytes) => {
+    startPackage: (name, digest) => {
       unsealed();
-      return materialization.putPackage(name, digest, bytes);
+      const upload = materialization.startPackage(name, digest);
+      const finish = (): PackageReceipt => {
+        unsealed();
+        return upload.finish();
+      };
+      return { ...upload, finish };
     },
     putInput: (path, sha256, bytes) => {
       unsealed();

@@ -1,7 +1,8 @@
 import { execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
-import { connect } from 'node:http2';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -35,31 +36,11 @@ beforeAll(async () => {
 });
 afterAll(() => runtime.close());
 
-test('the daemon answers HTTP/2 over the channel when it is given no listener', async () => {
-  const keys = newSandboxKeyPair();
-  const sandboxId = ids.next();
-  const env = {
-    [SANDBOX_ENV.sandboxId]: sandboxId,
-    [SANDBOX_ENV.publicKey]: keys.public_key,
-    [SANDBOX_ENV.profile]: JSON.stringify(profileOf()),
-  };
-  const task = await runtime.start(env, profileOf());
-  const session = connect('http://sandbox', { createConnection: () => task.channel });
-  const answers = await Promise.all(
-    [1, 2, 3].map(async () => {
-      let text = '';
-      for await (const chunk of session.request({ ':path': '/v1/health' })) text += chunk;
-      return JSON.parse(text);
-    }),
-  );
-
-  session.destroy();
-  expect(answers).toEqual(Array(3).fill({ sandbox_id: sandboxId, state: 'ready' }));
-  expect(await task.exited).toMatchObject({ code: 0 });
-});
-
 test('a daemon that lacks its configuration ends and says what is missing', async () => {
-  const task = await runtime.start({ [SANDBOX_ENV.sandboxId]: 'x' }, profileOf());
+  const listener = createServer().listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+
+  const task = await runtime.start({ [SANDBOX_ENV.sandboxId]: 'x' }, profileOf(), listener);
 
   const { code, stderr_tail } = await task.exited;
 

@@ -1,7 +1,6 @@
 /** A TaskRuntime without a sandbox: a daemon in this process that answers its health call and nothing else. */
 import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
-import { Duplex } from 'node:stream';
 import type { TaskProcess, TaskRuntime } from '../../infra/local/fargate/task/task-runtime.ts';
 import { SANDBOX_ENV } from '../../shared/contracts/daemon.ts';
 
@@ -67,7 +66,6 @@ export function createFakeTaskRuntime(options: FakeTaskRuntimeOptions = {}): Fak
       tasks.push(task);
       return {
         pid: 1_000 + tasks.length,
-        channel: new Duplex().destroy(),
         exited: exited.promise,
         kill: async () => {
           if (failures > 0) {

@@ -1,10 +1,10 @@
 /** Everything that comes into a sandbox before it is sealed, and the seal. */
-import { mkdirSync, rmSync } from 'node:fs';
+import { closeSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import type { SealReceipt, SealRequest } from '../../../shared/contracts/daemon.ts';
 import { DaemonError } from '../daemon-error.ts';
+import { createFile, createPackageWriter, writeAll } from './package-writer.ts';
 import { safePath } from './safe-path.ts';
 import { fileHashOnDisk, mustHold, packageDigestOnDisk, sealFolders, TreeProblem } from './verify-tree.ts';
-import { makeParents, writeError, writeNewFile, writePackage } from './write-package.ts';
 
 const INPUT_MODE = 0o444;
 
@@ -24,9 +24,18 @@ export interface InputReceipt {
   readonly size_bytes: number;
 }
 
+/** A package on its way in. Whoever starts one ends it with `finish` or `discard`. */
+export interface PackageUpload {
+  /** @throws DaemonError */
+  write(chunk: Buffer): void;
+  /** To be called when the hash of all chunks is that of the digest. @throws DaemonError */
+  finish(): PackageReceipt;
+  discard(): void;
+}
+
 export interface Materialization {
-  /** @param bytes whose hash is that of `digest` already. */
-  putPackage(name: string, digest: string, bytes: Uint8Array): PackageReceipt;
+  /** @throws DaemonError `exists_with_other_content` */
+  startPackage(name: string, digest: string): PackageUpload;
   putInput(path: string, sha256: string, bytes: Uint8Array): InputReceipt;
   /** @throws DaemonError `digest_mismatch` when anything is missing, extra or different; nothing may run then. */
   seal(request: SealRequest): SealReceipt;
@@ -34,48 +43,62 @@ export interface Materialization {
 
 export function createMaterialization(folders: SandboxFolders): Materialization {
   const packages = new Map<string, PackageReceipt>();
-  const sizes = new Map<string, number>();
   const inputs = new Map<string, InputReceipt>();
-  const inputFolders = new Set<string>();
+  const inputFolders = new Set(['']);
   const inputRoot = `${folders.workspace}/inputs`;
   mkdirSync(inputRoot, { recursive: true, mode: 0o755 });
+  const underWay = new Set<PackageUpload>();
+  let uploads = 0;
 
-  const writeInput = (path: string, bytes: Uint8Array): void => {
-    const target = `${inputRoot}/${safePath(path)}`;
-    try {
-      makeParents(inputRoot, path, inputFolders);
-      writeNewFile(target, bytes, INPUT_MODE);
-    } catch (error) {
-      const refusal = writeError(error, `input ${JSON.stringify(path)}`);
-      // What was there before stays.
-      if (!(refusal instanceof DaemonError && refusal.code === 'bad_request'))
-        rmSync(target, { force: true });
-      throw refusal;
-    }
+  const known = (name: string, digest: string): PackageReceipt | undefined => {
+    const before = packages.get(name);
+    if (before !== undefined && before.digest !== digest) throw otherContent(`package ${name}`);
+    return before;
   };
-
+  const startPackage = (name: string, digest: string): PackageUpload => {
+    known(name, digest);
+    uploads += 1;
+    // A name that no package can have.
+    const root = `${folders.skills}/.upload-${uploads}`;
+    const writer = createPackageWriter(root);
+    const upload = {
+      write: writer.write,
+      finish: () => {
+        const before = known(name, digest);
+        const receipt = before ?? { digest, file_count: writer.finish() };
+        if (before === undefined) {
+          if (receipt.file_count === 0) mkdirSync(root);
+          renameSync(root, `${folders.skills}/${name}`);
+          packages.set(name, receipt);
+        }
+        upload.discard();
+        return receipt;
+      },
+      discard: () => {
+        underWay.delete(upload);
+        writer.discard();
+      },
+    };
+    underWay.add(upload);
+    return upload;
+  };
+  const putInput = (path: string, sha256: string, bytes: Uint8Array): InputReceipt => {
+    const before = inputs.get(path);
+    if (before?.sha256 === sha256) return before;
+    if (before !== undefined) throw otherContent(`input ${JSON.stringify(path)}`);
+    writeInput(inputRoot, safePath(path), bytes, inputFolders);
+    const receipt = { path, sha256, size_bytes: bytes.length };
+    inputs.set(path, receipt);
+    return receipt;
+  };
   return {
-    putPackage: (name, digest, bytes) => {
-      const before = packages.get(name);
-      if (before?.digest === digest) return before;
-      if (before !== undefined) throw otherContent(`package ${name}`);
-      const receipt = { digest, file_count: writePackage(`${folders.skills}/${name}`, bytes) };
-      packages.set(name, receipt);
-      sizes.set(name, bytes.length);
-      return receipt;
-    },
-    putInput: (path, sha256, bytes) => {
-      const before = inputs.get(path);
-      if (before?.sha256 === sha256) return before;
-      if (before !== undefined) throw otherContent(`input ${JSON.stringify(path)}`);
-      writeInput(path, bytes);
-      const receipt = { path, sha256, size_bytes: bytes.length };
-      inputs.set(path, receipt);
-      return receipt;
-    },
+    startPackage,
+    putInput,
     seal: (request) => {
+      // Nobody waits for these any more.
+      for (const upload of underWay) upload.discard();
       try {
-        return sealAndVerify(folders, inputRoot, request, sizes);
+        return sealAndVerify(folders, inputRoot, request);
       } catch (cause) {
         const what =
           cause instanceof TreeProblem ? cause.message : `the disk could not be read: ${String(cause)}`;
@@ -90,18 +113,25 @@ export function createMaterialization(folders: SandboxFolders): Materialization 
 const otherContent = (what: string): DaemonError =>
   new DaemonError('exists_with_other_content', `${what} is here already, with another content`);
 
-function sealAndVerify(
-  folders: SandboxFolders,
-  inputRoot: string,
-  request: SealRequest,
-  sizes: ReadonlyMap<string, number>,
-): SealReceipt {
+function writeInput(root: string, path: string, bytes: Uint8Array, folders: Set<string>): void {
+  const file = createFile(root, path, folders);
+  try {
+    writeAll(file, bytes);
+  } catch (error) {
+    rmSync(`${root}/${path}`, { force: true });
+    throw error;
+  } finally {
+    closeSync(file);
+  }
+}
+
+function sealAndVerify(folders: SandboxFolders, inputRoot: string, request: SealRequest): SealReceipt {
   const names = request.packages.map((entry) => entry.name);
   mustHold(folders.skills, names);
   mustHold(folders.workspace, ['inputs']);
   mustHold(folders.outputs, []);
   const packages = request.packages.map(({ name, digest }) => {
-    const found = packageDigestOnDisk(`${folders.skills}/${name}`, sizes.get(name) ?? 0);
+    const found = packageDigestOnDisk(`${folders.skills}/${name}`);
     if (found !== digest) throw new TreeProblem(`package ${name} has digest ${found}, not ${digest}`);
     return { name, digest: found };
   });

@@ -10,11 +10,11 @@ import {
   readdirSync,
   readSync,
 } from 'node:fs';
-import { modeOf } from './write-package.ts';
+import { modeOf } from './package-writer.ts';
 
 const PACKAGE_MAGIC = 'CSKPKG1\n';
 const PACKAGE_HEADER_BYTES = 4 + 8;
-const FIRST_BUFFER_BYTES = 64 * 1024;
+const PIECE_BYTES = 256 * 1024;
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const DIRECTORY_MODE = 0o555;
 const MODE_BITS = 0o7777;
@@ -51,55 +51,46 @@ function sortByBytes(paths: string[]): string[] {
   return paths.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
 }
 
-/** Bytes that grow as they are needed, so that a tree is read and hashed in one piece. */
-class Canonical {
-  #bytes: Buffer;
+/** Hashes in few and large pieces: a tree of small files makes thousands of small ones. */
+class PieceHash {
+  readonly #hash = createHash('sha256');
+  #bytes = Buffer.allocUnsafeSlow(PIECE_BYTES);
   #length = 0;
 
-  constructor(sizeHint: number) {
-    this.#bytes = Buffer.allocUnsafeSlow(Math.max(sizeHint, FIRST_BUFFER_BYTES));
-  }
-
-  /** @returns the buffer and where in it the next `count` bytes go. */
-  take(count: number): { bytes: Buffer; at: number } {
-    const at = this.#length;
-    this.#length += count;
-    if (this.#length > this.#bytes.length) {
-      const larger = Buffer.allocUnsafeSlow(2 * this.#length);
-      this.#bytes.copy(larger, 0, 0, at);
-      this.#bytes = larger;
+  /** @returns room for the next `count` bytes, to be filled before anything else happens. */
+  room(count: number): Buffer {
+    if (this.#length + count > this.#bytes.length) {
+      this.#hash.update(this.#bytes.subarray(0, this.#length));
+      this.#length = 0;
+      if (count > this.#bytes.length) this.#bytes = Buffer.allocUnsafeSlow(count);
     }
-    return { bytes: this.#bytes, at };
+    this.#length += count;
+    return this.#bytes.subarray(this.#length - count, this.#length);
   }
 
-  text(text: string): void {
-    const { bytes, at } = this.take(Buffer.byteLength(text));
-    bytes.write(text, at, 'utf8');
-  }
-
-  sha256(): string {
-    return createHash('sha256').update(this.#bytes.subarray(0, this.#length)).digest('hex');
+  hex(): string {
+    return this.#hash.update(this.#bytes.subarray(0, this.#length)).digest('hex');
   }
 }
 
-/** @param sizeHint bytes that the package is expected to have; only saves time. @returns its digest. */
-export function packageDigestOnDisk(root: string, sizeHint: number): string {
-  const canonical = new Canonical(sizeHint);
-  canonical.text(PACKAGE_MAGIC);
+/** @returns the digest of the canonical bytes that the files of a package make. */
+export function packageDigestOnDisk(root: string): string {
+  const hash = new PieceHash();
+  hash.room(PACKAGE_MAGIC.length).write(PACKAGE_MAGIC);
   for (const path of sealFolders(root)) {
     withPlainFile(root, path, (file, size) => {
-      const { bytes, at } = canonical.take(4);
-      bytes.writeUInt32BE(Buffer.byteLength(path), at);
-      canonical.text(path);
-      const room = canonical.take(PACKAGE_HEADER_BYTES - 4 + size);
-      room.bytes.writeUInt32BE(0, room.at);
-      room.bytes.writeUInt32BE(size, room.at + 4);
-      const start = room.at + PACKAGE_HEADER_BYTES - 4;
-      readAll(file, path, room.bytes.subarray(start, start + size));
-      return modeOf(room.bytes.subarray(start, start + 2));
+      const pathBytes = Buffer.byteLength(path);
+      const header = PACKAGE_HEADER_BYTES + pathBytes;
+      const piece = hash.room(header + size);
+      piece.writeUInt32BE(pathBytes, 0);
+      piece.write(path, 4);
+      piece.writeBigUInt64BE(BigInt(size), 4 + pathBytes);
+      const content = piece.subarray(header);
+      readAll(file, path, content);
+      return modeOf(content);
     });
   }
-  return `sha256:${canonical.sha256()}`;
+  return `sha256:${hash.hex()}`;
 }
 
 /** @returns lower hex SHA-256 of a file that must have this mode. */

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { closeSync, openSync } from 'node:fs';
 import type { Server } from 'node:net';
-import { Duplex, Readable, Writable } from 'node:stream';
+import { Readable, Writable } from 'node:stream';
 import { DAEMON_ENV } from '../../../../functions/sandboxd/daemon-config.ts';
 import type { SandboxProfile } from '../../../../shared/contracts/sandbox-profile.ts';
 import { inheritListener } from './inherit-listener.ts';
@@ -21,7 +21,7 @@ export interface TaskLauncher {
   launch(
     env: Readonly<Record<string, string>>,
     profile: SandboxProfile,
-    listener: Server | undefined,
+    listener: Server,
   ): Promise<TaskProcess>;
   close(): Promise<void>;
 }
@@ -45,7 +45,7 @@ export function createIsolatedLauncher(options: IsolatedLauncherOptions): TaskLa
       const daemonEnv = {
         ...env,
         TZ: 'UTC',
-        [listener === undefined ? DAEMON_ENV.channelFd : DAEMON_ENV.listenFd]: String(OUTER_FDS.transport),
+        [DAEMON_ENV.listenFd]: String(OUTER_FDS.transport),
         [DAEMON_ENV.form]: 'bubblewrap',
       };
       try {
@@ -70,13 +70,13 @@ interface Launch {
   readonly options: readonly string[];
   readonly command: readonly string[];
   readonly seccomp_file: string;
-  readonly listener: Server | undefined;
+  readonly listener: Server;
   readonly cgroup: TaskCgroup | undefined;
 }
 
 function launch(path: string, uid: number | undefined, task: Launch): TaskProcess {
   const seccomp = openSync(task.seccomp_file, 'r');
-  const transport = task.listener === undefined ? 'pipe' : inheritListener(task.listener);
+  const transport = inheritListener(task.listener);
   const child = spawn(path, ['--args', String(OUTER_FDS.args), ...task.command], {
     cwd: '/',
     env: {},
@@ -84,11 +84,10 @@ function launch(path: string, uid: number | undefined, task: Launch): TaskProces
     stdio: ['ignore', 'ignore', 'pipe', transport, 'pipe', 'pipe', seccomp],
   });
   closeSync(seccomp);
-  task.listener?.close();
+  task.listener.close();
   const streams: readonly unknown[] = child.stdio;
   const report = streams[OUTER_FDS.report];
   const args = streams[OUTER_FDS.args];
-  const channel = streams[OUTER_FDS.transport];
   if (!(report instanceof Readable && args instanceof Writable)) throw new Error('bubblewrap has no pipes');
   // bubblewrap does nothing before it has read its arguments: until then it can be put where it belongs.
   if (child.pid !== undefined) task.cgroup?.add(child.pid);
@@ -96,7 +95,6 @@ function launch(path: string, uid: number | undefined, task: Launch): TaskProces
   args.end(`${task.options.join('\0')}\0`);
   return supervise(child, {
     report,
-    channel: channel instanceof Duplex ? channel : undefined,
     kill_group: false,
     afterExit: async () => task.cgroup?.remove(),
   });

@@ -1,6 +1,6 @@
 /** A started task until it is gone: who it is, how it ended, how to end it. */
 import type { ChildProcess } from 'node:child_process';
-import { Duplex, type Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import type { TaskProcess } from './task-runtime.ts';
 
 const TAIL_BYTES = 4_096;
@@ -8,7 +8,6 @@ const TAIL_BYTES = 4_096;
 export interface Supervision {
   /** What bubblewrap says about itself. */
   readonly report: Readable | undefined;
-  readonly channel: Duplex | undefined;
   /** Without a namespace of its own a task is no more than a process group. */
   readonly kill_group: boolean;
   afterExit(): Promise<void>;
@@ -16,9 +15,6 @@ export interface Supervision {
 
 export function supervise(child: ChildProcess, options: Supervision): TaskProcess {
   const tail = keepTail(child.stderr);
-  const channel = options.channel ?? endedChannel();
-  // The task may be gone before the channel is used.
-  channel.on('error', () => undefined);
   let init: number | undefined;
   let alive = true;
   let text = '';
@@ -42,7 +38,6 @@ export function supervise(child: ChildProcess, options: Supervision): TaskProces
   gone.catch(() => undefined);
   return {
     pid: child.pid ?? 0,
-    channel,
     exited,
     kill: async () => {
       // The kernel kills all of a namespace with its init, and bubblewrap ends after that. Before it has said who
@@ -59,12 +54,6 @@ function kill(pid: number): void {
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
   }
-}
-
-function endedChannel(): Duplex {
-  const channel = new Duplex({ read: () => undefined, write: (_chunk, _encoding, done) => done() });
-  channel.destroy();
-  return channel;
 }
 
 function keepTail(stream: Readable | null): () => string {

@@ -3,7 +3,6 @@
  * is probed once with a real task, and refuses to exist where that task is not what it must be.
  */
 import type { Server } from 'node:net';
-import type { Duplex } from 'node:stream';
 import { isMainThread } from 'node:worker_threads';
 import type { SandboxProfile } from '../../../../shared/contracts/sandbox-profile.ts';
 import { sandboxProfileSchema } from '../../../../shared/contracts/sandbox-profile.ts';
@@ -20,11 +19,6 @@ import { createUnsafeLauncher } from './unsafe-launcher.ts';
 
 export interface TaskProcess {
   readonly pid: number;
-  /**
-   * One bidirectional stream to the daemon, HTTP/2 with prior knowledge; ended already when the task was given a
-   * listener.
-   */
-  readonly channel: Duplex;
   readonly exited: Promise<{ code: number | null; signal: string | null; stderr_tail: string }>;
   /** SIGKILL to everything of the task; resolves when all of it is gone. */
   kill(): Promise<void>;
@@ -38,12 +32,12 @@ export interface TaskRuntime {
   /**
    * @param listener a listening TCP server without connections. The daemon inherits its socket and serves HTTP/1.1 on
    * it, as on Fargate, with nobody in between; calls that come early wait in its backlog. The runtime closes the
-   * server in this process. Half the processor time of a start over the channel.
+   * server in this process.
    */
   start(
     env: Readonly<Record<string, string>>,
     profile: SandboxProfile,
-    listener?: Server,
+    listener: Server,
   ): Promise<TaskProcess>;
   /** Kills every task that is left. */
   close(): Promise<void>;

@@ -3,7 +3,6 @@ import { spawn } from 'node:child_process';
 import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Duplex } from 'node:stream';
 import { DAEMON_ENV } from '../../../../functions/sandboxd/daemon-config.ts';
 import { inheritListener } from './inherit-listener.ts';
 import type { TaskLauncher } from './isolated-launcher.ts';
@@ -20,17 +19,15 @@ export function createUnsafeLauncher(image: TaskImage): TaskLauncher {
         detached: true,
         env: {
           ...env,
-          [listener === undefined ? DAEMON_ENV.channelFd : DAEMON_ENV.listenFd]: String(OUTER_FDS.transport),
+          [DAEMON_ENV.listenFd]: String(OUTER_FDS.transport),
           [DAEMON_ENV.form]: 'unsafe',
           [DAEMON_ENV.root]: root,
         },
-        stdio: ['ignore', 'ignore', 'pipe', listener === undefined ? 'pipe' : inheritListener(listener)],
+        stdio: ['ignore', 'ignore', 'pipe', inheritListener(listener)],
       });
-      listener?.close();
-      const channel = child.stdio[OUTER_FDS.transport];
+      listener.close();
       return supervise(child, {
         report: undefined,
-        channel: channel instanceof Duplex ? channel : undefined,
         kill_group: true,
         afterExit: () => removeTree(root),
       });
