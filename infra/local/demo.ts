@@ -1,6 +1,6 @@
 /**
  * `npm run demo`: the main job on real input, told by the CLI as a builder would type it. Ends with 0 only if every
- * step did what it says, and leaves nothing behind.
+ * step did what it says; its server and folder are gone then, as after Ctrl-C.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,18 +12,12 @@ import * as z from 'zod';
 import { manifestSchema } from '../../shared/contracts/manifest.ts';
 import { artifactSchema, runSchema } from '../../shared/contracts/run.ts';
 import { skillSchema } from '../../shared/contracts/skill.ts';
+import { demoEnvironment } from './demo-environment.ts';
 import { SERVER_COMMAND } from './server-command.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'cognition-demo-'));
-const env = {
-  ...process.env,
-  COGNITION_PORT: '0',
-  COGNITION_LOG_LEVEL: 'error',
-  COGNITION_DATA_DIR: join(folder, 'data'),
-  COGNITION_CONFIG_DIR: join(folder, 'config'),
-  COGNITION_SCOPE: 'tenant=acme',
-};
+const env = demoEnvironment(process.env, folder);
 
 const runIdSchema = z.object({ run_id: z.string() });
 const manifestAnswerSchema = z.object({ manifest: manifestSchema, manifest_digest: z.string() });
@@ -65,21 +59,43 @@ async function json<T extends z.ZodType>(schema: T, ...args: string[]): Promise<
   return schema.parse(JSON.parse(stdout));
 }
 
-async function startServer(): Promise<() => Promise<void>> {
+interface DemoServer {
+  untilReady(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+function startServer(): DemoServer {
   const server = spawn(process.execPath, SERVER_COMMAND, {
     cwd: root,
     env,
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()));
-  while (!existsSync(join(env.COGNITION_CONFIG_DIR, 'local.json'))) {
-    assert(server.exitCode === null, 'the server starts');
-    await sleep(50);
-  }
-  return async () => {
-    server.kill('SIGTERM');
-    await ended;
+  let running = true;
+  const ended = new Promise<void>((resolve) => server.once('exit', () => resolve())).then(() => {
+    running = false;
+  });
+  return {
+    async untilReady() {
+      while (!existsSync(join(env.COGNITION_CONFIG_DIR, 'local.json'))) {
+        assert(running, 'the server starts');
+        await sleep(50);
+      }
+    },
+    async stop() {
+      server.kill('SIGTERM');
+      await ended;
+    },
   };
+}
+
+/** The server would outlive a demo that is ended in the middle, and its folder with it. */
+function cleanOnSignal(clean: () => Promise<void>): void {
+  for (const [signal, code] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const) {
+    process.once(signal, () => void clean().finally(() => process.exit(code)));
+  }
 }
 
 async function publishAndRun(): Promise<void> {
@@ -180,8 +196,14 @@ async function lookFromElsewhere(runId: string): Promise<void> {
 
 async function demo(): Promise<string> {
   title('Start the standalone server in a temporary folder');
-  const stop = await startServer();
+  const server = startServer();
+  const clean = async (): Promise<void> => {
+    await server.stop();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  cleanOnSignal(clean);
   try {
+    await server.untilReady();
     await succeed('doctor');
     await publishAndRun();
     const run = await latestRun();
@@ -191,8 +213,7 @@ async function demo(): Promise<string> {
     await lookFromElsewhere(run.run_id);
     return `run ${run.run_id} ${run.status}, manifest ${run.manifest_digest}, ${artifacts} artifacts`;
   } finally {
-    await stop();
-    rmSync(folder, { recursive: true, force: true });
+    await clean();
   }
 }
 
