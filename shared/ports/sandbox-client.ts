@@ -35,8 +35,8 @@ export interface SandboxClient {
   listOutputs(sandbox: SandboxHandle): Promise<OutputList>;
   /** At most `maxBytes`, else SandboxRefused. */
   getOutput(sandbox: SandboxHandle, path: string, maxBytes: number): Promise<Uint8Array>;
-  /** True when the daemon answers. */
-  healthy(address: { host: string; port: number }, timeoutMs: number): Promise<boolean>;
+  /** True when the daemon of this sandbox answers: another one may have its address by now. */
+  healthy(sandbox: Pick<SandboxHandle, 'sandbox_id' | 'host' | 'port'>, timeoutMs: number): Promise<boolean>;
 }
 
 export class SandboxRefused extends Error {

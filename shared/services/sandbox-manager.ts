@@ -13,6 +13,7 @@ import type { SandboxRecords } from './records/sandbox-records.ts';
 import type { RunRecorder } from './run-recorder.ts';
 import { awaitSandbox } from './runs/await-sandbox.ts';
 import { batchDescribes } from './runs/batch-describes.ts';
+import { isGone } from './runs/is-gone.ts';
 import { launchSandbox } from './runs/launch-sandbox.ts';
 
 /** Gives each run one sandbox, from the pool or new, and takes it away. */
@@ -87,16 +88,6 @@ export function createSandboxManager(given: SandboxManagerDeps): SandboxManager 
     },
     stop: (run, reason) => stop(deps, run, reason),
   };
-}
-
-/** Stopped, or unknown to the provider: at once when it was ready before, else after the time of being announced. */
-export function isGone(
-  { clock, missingGraceMs = 10_000 }: SandboxManagerDeps,
-  task: SandboxTask | undefined,
-  row: SandboxRow,
-): boolean {
-  if (task !== undefined && task.status !== 'missing') return task.status === 'stopped';
-  return row.host !== null || clock.now() - Date.parse(row.requested_at) > missingGraceMs;
 }
 
 async function stop(

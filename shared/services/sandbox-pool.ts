@@ -143,7 +143,7 @@ async function addSandbox(
   let task: SandboxTask | undefined;
   try {
     task = await provisioner.launch({ sandbox_id, profile, public_key });
-    const { host, port } = await answering(deps, task.task_id, stopping);
+    const { host, port } = await answering(deps, sandbox_id, task.task_id, stopping);
     const row: SandboxRow = {
       sandbox_id,
       profile: profile.name,
@@ -164,6 +164,7 @@ async function addSandbox(
 
 async function answering(
   { provisioner, client, clock }: SandboxPoolDeps,
+  sandbox_id: string,
   taskId: string,
   stopping: AbortSignal,
 ): Promise<{ host: string; port: number }> {
@@ -172,7 +173,8 @@ async function answering(
     const [task] = await provisioner.describe([taskId]);
     if (task?.status === 'stopped') break;
     const address = task?.status === 'running' ? task.address : undefined;
-    if (address !== undefined && (await client.healthy(address, HEALTH_TIMEOUT_MS))) return { ...address };
+    const sandbox = address && { ...address, sandbox_id };
+    if (sandbox !== undefined && (await client.healthy(sandbox, HEALTH_TIMEOUT_MS))) return sandbox;
     await clock.sleep(POLL_MS);
   }
   throw new Error('the sandbox was not ready for the pool in time');

@@ -135,7 +135,10 @@ export class FakeSandboxes {
   }
 
   readonly client: SandboxClient = {
-    healthy: async ({ host }) => this.alive().some((task) => task.host === host && task.status === 'running'),
+    healthy: async ({ host, sandbox_id }) =>
+      this.alive().some(
+        (task) => task.host === host && task.status === 'running' && task.request.sandbox_id === sandbox_id,
+      ),
     bind: async (handle, { run_id, manifest_digest }) => {
       const task = this.#reach(handle, 'bind');
       if (task.bound !== undefined && (task.bound !== run_id || task.manifest_digest !== manifest_digest)) {

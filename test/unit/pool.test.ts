@@ -92,6 +92,20 @@ describe('a pool', () => {
     expect(await pooled()).toHaveLength(1);
   });
 
+  it('is passed over when the address of its dead sandbox is another’s by now', async () => {
+    const process = startProcess(backstage, { poolSize: 1 });
+    await process.pool.fill();
+    const [dead] = backstage.sandboxes.alive();
+    if (dead === undefined) throw new Error('the pool is empty');
+    const request = { ...dead.request, sandbox_id: 'ANOTHER' };
+    backstage.sandboxes.tasks.set('task-another', { ...dead, task_id: 'task-another', request });
+    dead.status = 'stopped';
+
+    const run = await process.run(SCRIPT_RUN);
+
+    expect(run).toMatchObject({ status: 'succeeded', failure: null });
+  });
+
   it('drops the rows of a former process, whose tasks nobody knows any more', async () => {
     const before = startProcess(backstage, { poolSize: 2 });
     await before.pool.fill();

@@ -177,18 +177,19 @@ describe('the calls of the sandbox client', () => {
     expect(daemon.connections()).toBe(2);
   });
 
-  it('knows a healthy daemon from a silent, absent or lying one', async () => {
-    const address = { host: daemon.host, port: daemon.port };
+  it('knows a healthy daemon from a silent, absent or lying one, and from another sandbox’s', async () => {
     daemon.answer = answerJson({ sandbox_id: sandbox().sandbox_id, state: 'ready' });
-    const healthy = await client.healthy(address, 1_000);
+    const healthy = await client.healthy(sandbox(), 1_000);
+    const another = await client.healthy({ ...sandbox(), sandbox_id: 'ANOTHER' }, 1_000);
     daemon.answer = () => undefined;
-    const silent = await client.healthy(address, 50);
+    const silent = await client.healthy(sandbox(), 50);
     daemon.answer = answerJson({ fine: true });
-    const lying = await client.healthy(address, 1_000);
-    const absent = await client.healthy({ host: '127.0.0.1', port: 1 }, 1_000);
+    const lying = await client.healthy(sandbox(), 1_000);
+    const absent = await client.healthy({ ...sandbox(), port: 1 }, 1_000);
 
-    expect({ healthy, silent, lying, absent }).toEqual({
+    expect({ healthy, another, silent, lying, absent }).toEqual({
       healthy: true,
+      another: false,
       silent: false,
       lying: false,
       absent: false,

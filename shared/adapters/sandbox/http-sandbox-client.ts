@@ -142,13 +142,13 @@ export function createHttpSandboxClient(options: HttpSandboxClientOptions): Sand
       const target = `/v1/outputs/content?path=${encodeURIComponent(path)}`;
       return ask(sandbox, { method: 'GET', target, max_bytes: maxBytes, deadline_ms: transfer_ms });
     },
-    healthy: async ({ host, port }, timeoutMs) => {
+    healthy: async ({ sandbox_id, host, port }, timeoutMs) => {
       const request: Ask = { method: 'GET', target: '/v1/health', deadline_ms: timeoutMs };
       try {
         const call = { ...request, agent, host, port, headers: () => ({}), max_bytes: ERROR_BYTES };
         const answer = await callSandbox(call);
-        parseAnswer(healthSchema, request, answer.bytes);
-        return answer.status === 200;
+        const health = parseAnswer(healthSchema, request, answer.bytes);
+        return answer.status === 200 && health.sandbox_id === sandbox_id;
       } catch {
         return false;
       }

@@ -6,7 +6,8 @@ import { CognitionError } from '../../domain/cognition-error.ts';
 import type { SandboxTask } from '../../ports/sandbox-provisioner.ts';
 import { runExpiry } from '../records/run-records.ts';
 import type { RunChange } from '../run-recorder.ts';
-import { isGone, type SandboxManagerDeps, type SandboxParts } from '../sandbox-manager.ts';
+import type { SandboxManagerDeps, SandboxParts } from '../sandbox-manager.ts';
+import { isGone } from './is-gone.ts';
 import { HEALTH_TIMEOUT_MS } from './launch-sandbox.ts';
 import { refuseCancelled } from './refuse-cancelled.ts';
 
@@ -22,8 +23,9 @@ export async function awaitSandbox(deps: SandboxParts, run: RunRef): Promise<Ste
     const task = await deps.describe(row);
     if (isGone(deps, task, row)) throw goneWhileLaunching(task);
     const address = task?.status === 'running' ? task.address : undefined;
-    if (address !== undefined && (await client.healthy(address, HEALTH_TIMEOUT_MS))) {
-      await recorder.record(run, (row) => becomeReady(deps, row, address));
+    const sandbox = address && { ...address, sandbox_id: row.sandbox_id };
+    if (sandbox !== undefined && (await client.healthy(sandbox, HEALTH_TIMEOUT_MS))) {
+      await recorder.record(run, (row) => becomeReady(deps, row, sandbox));
       return { status: 'done' };
     }
     if (clock.now() - Date.parse(row.requested_at) > LIMITS.launchTimeoutSeconds * 1_000) {

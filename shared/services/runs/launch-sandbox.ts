@@ -32,9 +32,10 @@ async function claimPooled(deps: SandboxManagerDeps, run: RunRef, { sandbox }: M
   // Runs that start at once begin at different places, or they would all want the same sandbox.
   const start = Math.floor(random() * pooled.length);
   for (const { row } of [...pooled.slice(start), ...pooled.slice(0, start)]) {
-    const address = addressOf(row);
+    const { sandbox_id, host, port } = row;
     // The pool forgets the dead ones; here they are only passed over.
-    if (address === undefined || !(await client.healthy(address, HEALTH_TIMEOUT_MS))) continue;
+    if (host === null || port === null) continue;
+    if (!(await client.healthy({ sandbox_id, host, port }, HEALTH_TIMEOUT_MS))) continue;
     if (await claim(deps, run, row)) {
       deps.onClaim?.(sandbox.profile);
       return true;
@@ -139,8 +140,4 @@ function requestSandbox(
       sandboxes.write(run, sandbox, { absent: true }, expiresAt),
     ],
   };
-}
-
-function addressOf({ host, port }: SandboxRow): { host: string; port: number } | undefined {
-  return host === null || port === null ? undefined : { host, port };
 }
