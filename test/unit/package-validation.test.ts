@@ -122,6 +122,15 @@ describe('A package', () => {
     expect(JSON.stringify(checked.problems).length).toBeLessThan(LIMITS.responseBodyBytes);
   });
 
+  it('lists no more problems than fit into an answer, whatever JSON makes of their paths', () => {
+    const bad = Array.from({ length: 1_200 }, (_, n) => [`${'\u0001'.repeat(900)}${n}`, 'x']);
+
+    const { problems, warnings } = check(Object.fromEntries(bad));
+
+    expect(problems.length).toBeGreaterThan(300);
+    expect(Buffer.byteLength(JSON.stringify({ problems, warnings }))).toBeLessThan(LIMITS.responseBodyBytes);
+  });
+
   it('with a path of eight million segments is refused like any other', () => {
     expect(codesOf(check({ ['a/'.repeat(8_000_000)]: '' }))).toEqual(['path_too_long', 'path_empty_segment']);
   });

@@ -248,11 +248,11 @@ describe('The difference of two revisions', () => {
     ]);
   });
 
-  it('fits into an answer, however much changed', async () => {
-    const many = (text: string) =>
-      Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`f${index}`, text.repeat(100_000)]));
-    const from = await publish(many('a'));
-    await publish(many('b'));
+  it.each(['b', '\u0001'])('fits into an answer, however much changed: %j', async (text) => {
+    const many = (character: string) =>
+      Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`f${index}`, character.repeat(65_000)]));
+    const from = await publish(many('\u0002'));
+    await publish(many(text));
 
     const diff = await world.skills.diff(FINGERPRINT, 't1', from);
 

@@ -1,7 +1,10 @@
 import type { PackageProblem } from '../../contracts/error-codes.ts';
+import { LIMITS } from '../../contracts/limits.ts';
 
-/** An answer with more problems than this helps nobody and could outgrow the response limit. */
+/** An answer with more problems than this helps nobody. */
 const MAX_LISTED = 1_000;
+/** As JSON, where a control character of a path takes six bytes: so that all of them fit into an answer. */
+const MAX_BYTES = LIMITS.responseBodyBytes / 2;
 const MAX_SHOWN_PATH = 600;
 const MAX_QUOTED = 120;
 
@@ -9,12 +12,15 @@ const MAX_QUOTED = 120;
 export class ProblemList {
   readonly listed: PackageProblem[] = [];
   total = 0;
+  #bytes = 0;
 
   add(problem: PackageProblem): void {
     this.total += 1;
-    if (this.listed.length >= MAX_LISTED) return;
+    if (this.listed.length >= MAX_LISTED || this.#bytes >= MAX_BYTES) return;
     const { path } = problem;
-    this.listed.push(path === undefined ? problem : { ...problem, path: shorten(path, MAX_SHOWN_PATH) });
+    const shown = path === undefined ? problem : { ...problem, path: shorten(path, MAX_SHOWN_PATH) };
+    this.#bytes += Buffer.byteLength(JSON.stringify(shown), 'utf8');
+    this.listed.push(shown);
   }
 }
 

@@ -10,8 +10,8 @@ import { sha256Hex } from '../../domain/sha256.ts';
 const MAX_EDITS = 1_000;
 /** Below this a comparison is not worth to begin. */
 const MIN_EDITS = 20;
-/** All diffs of one answer, so that it fits into a response with JSON's escapes. */
-const MAX_TEXT = LIMITS.responseBodyBytes / 4;
+/** All diffs of one answer as JSON has them, escapes and all, so that it fits into a response. */
+const MAX_TEXT = LIMITS.responseBodyBytes / 2;
 
 /** What one answer may still cost; looking for n edits takes time in proportion to n squared. */
 interface Budget {
@@ -74,7 +74,7 @@ function textDiff(
   const diff = createTwoFilesPatch(path, path, textOf(from), textOf(to), undefined, undefined, options);
   if (isChange) budget.work -= diff === undefined ? edits ** 2 : editsIn(diff) ** 2;
   if (diff === undefined) return { diff_omitted: `more than ${edits} lines differ` };
-  budget.text -= diff.length;
+  budget.text -= Buffer.byteLength(JSON.stringify(diff), 'utf8');
   return budget.text < 0 ? NO_ROOM : { diff };
 }
 
