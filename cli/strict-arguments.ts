@@ -54,14 +54,15 @@ function tokenize(rawArgs: readonly string[], definitions: ArgsDef) {
     return parseArgs({ args: [...rawArgs], options, strict: true, allowPositionals: true, tokens: true });
   } catch (cause) {
     const [sentence] = (cause instanceof Error ? cause.message : String(cause)).split(/\. |\n/);
-    throw usage(sentence ?? 'the arguments cannot be read');
+    throw usage(sentence ?? 'the arguments cannot be read', 'add --help to see the options');
   }
 }
 
 function checkPositionals(given: readonly string[], definitions: ArgsDef): void {
   const expected = Object.entries(definitions).filter(([, definition]) => definition.type === 'positional');
   const [missing] = expected.slice(given.length).filter(([, definition]) => definition.required !== false);
-  if (missing !== undefined) throw usage(`${missing[0].toUpperCase()} is missing`);
+  if (missing !== undefined)
+    throw usage(`${missing[0].toUpperCase()} is missing`, 'add --help to see what is expected');
   const extra = given[expected.length];
   if (extra !== undefined) throw usage(`${quote(extra)} is one argument too many`);
 }

@@ -3,6 +3,7 @@ import type { RunEvent } from '../../shared/contracts/event.ts';
 import type { Run } from '../../shared/contracts/run.ts';
 import type { Session } from '../session.ts';
 import type { Progress } from '../terminal/progress.ts';
+import { sanitizeText } from '../terminal/sanitize.ts';
 
 const outputSchema = z.object({ stream: z.enum(['stdout', 'stderr']), text: z.string() });
 type StreamName = z.infer<typeof outputSchema>['stream'];
@@ -13,15 +14,19 @@ export interface StreamPrinter {
   finish(run: Run): void;
 }
 
-/** stdout of the script to stdout, stderr to stderr, as they are. With --json nothing: the document has both. */
+/**
+ * stdout of the script to stdout, stderr to stderr: as they are into files and pipes, on a terminal without control
+ * sequences. With --json nothing: the document has both.
+ */
 export function createStreamPrinter(session: Session, progress: Progress): StreamPrinter {
   const { io, output } = session;
   const shown: Record<StreamName, string> = { stdout: '', stderr: '' };
   const write = (stream: StreamName, text: string): void => {
     if (output.json || text === '') return;
+    const shownText = io[stream].isTTY === true ? sanitizeText(text) : text;
     progress.makeRoom();
-    io[stream].write(text);
-    progress.wrote(text.endsWith('\n'));
+    io[stream].write(shownText);
+    progress.wrote(shownText.endsWith('\n'));
   };
   const finishStream = (stream: StreamName, whole: string, truncated: boolean): void => {
     if (whole.startsWith(shown[stream])) write(stream, whole.slice(shown[stream].length));

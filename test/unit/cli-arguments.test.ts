@@ -44,7 +44,9 @@ describe('arguments of the CLI', () => {
 
     expect(result.code).toBe(2);
     expect(result.stdout).toBe('');
-    expect(JSON.parse(result.stderr)).toEqual({ error: { code: 'usage', message: 'NAME is missing' } });
+    expect(JSON.parse(result.stderr)).toEqual({
+      error: { code: 'usage', message: 'NAME is missing', fix: 'add --help to see what is expected' },
+    });
   });
 
   it('does not take --json after -- for its own', async () => {

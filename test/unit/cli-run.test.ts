@@ -80,6 +80,21 @@ describe('run', () => {
     expect(result.stdout).toBe(text);
   });
 
+  it('lets no script drive the terminal, not even with a sequence in two pieces', async () => {
+    const pieces = ['\u001b]52;c;AAAA\u0007one\u001b[', '2J\u009b8mtwo\n'];
+    const events = sampleEvents(
+      ['command.output', 'execute', { stream: 'stdout', text: pieces[0] }],
+      ['command.output', 'execute', { stream: 'stdout', text: pieces[1] }],
+      ['run.succeeded', 'finish'],
+    );
+    const api = await runApi(sampleRun({ ...ENDED, stdout: pieces.join('') }), {}, events);
+
+    const { stdout } = await run(api.url, ['--', 'true'], { tty: true, env: { TERM: 'dumb' } });
+
+    expect(stdout).toContain('two\n');
+    expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+  });
+
   it('prints what the events did not bring, and says what was cut', async () => {
     const ended = sampleRun({ ...ENDED, stdout: 'one\ntwo\nthree\n', stdout_truncated: true });
     const api = await runApi(ended);
@@ -407,5 +422,16 @@ describe('runs events', () => {
 
     expect(result.stdout.trimEnd().split('\n')).toHaveLength(1);
     expect(result.stdout).not.toContain('\u001b');
+  });
+});
+
+describe('runs list', () => {
+  it('says how to go on where there are more', async () => {
+    const items = [sampleRun()];
+    const api = await startFakeApi({ listRuns: () => ({ json: { items, next_cursor: 'abc' } }) });
+
+    const { stderr } = await runCli(['runs', 'list', '--endpoint', api.url, '--scope', 'tenant=a']);
+
+    expect(stderr).toBe('there are more: cognition runs list --cursor abc\n');
   });
 });

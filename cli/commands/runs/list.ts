@@ -32,7 +32,8 @@ export const listRuns = command({
             ]),
           ),
     );
-    if (page.next_cursor !== undefined) session.output.note('there are more: raise --limit, or use --json');
+    if (page.next_cursor !== undefined)
+      session.output.note(`there are more: cognition runs list --cursor ${page.next_cursor}`);
     return 0;
   },
 });
