@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { LOCAL_BINDINGS } from '../../infra/local/local-identity.ts';
 import {
   ERROR_CODES,
   PACKAGE_PROBLEM_CODES,
@@ -7,6 +8,8 @@ import {
 } from '../../shared/contracts/error-codes.ts';
 import { EVENT_TYPES } from '../../shared/contracts/event.ts';
 import { LIMITS } from '../../shared/contracts/limits.ts';
+import { sandboxProfilesSchema } from '../../shared/contracts/sandbox-profile.ts';
+import { scopeBindingsSchema } from '../../shared/contracts/scope.ts';
 import { RUN_TRANSITIONS } from '../../shared/domain/run-transitions.ts';
 import { runCli } from '../support/cli-io.ts';
 
@@ -50,6 +53,18 @@ describe('docs say what the code does', () => {
     );
 
     expect(Object.fromEntries(rows)).toEqual(LIMITS);
+  });
+
+  it('shows settings files as their schemas take them, the default profile with its values', () => {
+    const [bindings, profiles] = [...doc('settings.md').matchAll(/^```json\n([^`]+)```/gm)].map(([, text]) =>
+      JSON.parse(text ?? ''),
+    );
+
+    expect(scopeBindingsSchema.safeParse(bindings).error).toBeUndefined();
+    expect(LOCAL_BINDINGS).toMatchObject([
+      { account_id: bindings[0].account_id, role_id: bindings[0].role_id },
+    ]);
+    expect(profiles).toEqual(sandboxProfilesSchema.parse([{ name: 'default' }]));
   });
 
   it.each(shownCommands())('shows only commands that exist: cognition %s', async (shown) => {
