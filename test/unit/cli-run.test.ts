@@ -81,7 +81,7 @@ describe('run', () => {
   });
 
   it('lets no script drive the terminal, not even with a sequence in two pieces', async () => {
-    const pieces = ['\u001b]52;c;AAAA\u0007one\u001b[', '2J\u009b8mtwo\n'];
+    const pieces = ['\u001b]52;c;AAAA\u0007one\u001b[', '2J\u009b8mtwo\n'] as const;
     const events = sampleEvents(
       ['command.output', 'execute', { stream: 'stdout', text: pieces[0] }],
       ['command.output', 'execute', { stream: 'stdout', text: pieces[1] }],
