@@ -73,6 +73,18 @@ export default {
       'a state calls a step',
     ),
     only(
+      'maintenance-on-services',
+      '^functions/maintenance/',
+      [SERVICES, CONTRACTS, DOMAIN, PORTS, RUNTIME],
+      'a schedule calls a service',
+    ),
+    only(
+      'runtime-knows-no-handler',
+      RUNTIME,
+      [SERVICES, CONTRACTS, DOMAIN, PORTS, ADAPTERS],
+      'handlers are built on it',
+    ),
+    only(
       'sandboxd-small',
       '^functions/sandboxd/',
       [CONTRACTS, DOMAIN],

@@ -2,10 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { provideServices, type Services } from '../../functions/runtime/services.ts';
 import type { Logger } from '../../shared/ports/logger.ts';
-import { ConditionFailed, type Row, type TableStore, type Write } from '../../shared/ports/table-store.ts';
+import { ConditionFailed } from '../../shared/ports/table-store.ts';
 import { MemoryTable } from './api-memory-table.ts';
 
-export { ConditionFailed, type Row, type TableStore, type Write };
+export { ConditionFailed };
 
 export const ACCOUNT = '123456789012';
 export const ROLE = 'AROAEXAMPLEROLEID001';

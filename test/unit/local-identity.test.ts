@@ -111,7 +111,7 @@ describe('the data folder of a local server', () => {
     expect(() => open(file)).toThrow(/COGNITION_DATA_DIR: .*file cannot be used/);
   });
 
-  it('gets a new download secret where a crash has left an empty one, which anyone could sign with', () => {
+  it('gets a new download secret where a crash has left an empty one, with which no server would start', () => {
     const data = join(temporaryFolder().path, 'data');
     mkdirSync(data);
     writeFileSync(join(data, 'download-secret'), '', { mode: 0o600 });
