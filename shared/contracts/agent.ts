@@ -2,12 +2,19 @@
 import * as z from 'zod';
 import { LIMITS } from './limits.ts';
 import { digestSchema, fingerprintSchema, idSchema, nameSchema, timeSchema } from './names.ts';
+import { sizeText } from './size-text.ts';
 
 const distinct = (names: readonly string[]): boolean => new Set(names).size === names.length;
 const skillNamesSchema = z
   .array(nameSchema)
   .max(LIMITS.skillsPerAgent)
   .refine(distinct, 'each skill at most once');
+
+const instructionsSchema = z
+  .string()
+  .refine((text) => Buffer.byteLength(text, 'utf8') <= LIMITS.instructionsBytes, {
+    message: `at most ${sizeText(LIMITS.instructionsBytes)}`,
+  });
 
 /** A custom subagent gets its named subset of the agent's skills; without `skills` it inherits all. */
 export const subagentSchema = z.strictObject({
@@ -23,7 +30,7 @@ const agentFieldsSchema = z.strictObject({
   subagents: z.array(subagentSchema).max(LIMITS.subagentsPerAgent).default([]),
   sandbox_profile: nameSchema.default('default'),
   model: z.string().min(1).max(256).optional(),
-  instructions: z.string().max(LIMITS.instructionsBytes).optional(),
+  instructions: instructionsSchema.optional(),
 });
 
 const subagentsInside = (agent: z.infer<typeof agentFieldsSchema>): boolean =>
@@ -43,7 +50,7 @@ export const patchAgentSchema = z
     subagents: z.array(subagentSchema).max(LIMITS.subagentsPerAgent).optional(),
     sandbox_profile: nameSchema.optional(),
     model: z.string().min(1).max(256).nullable().optional(),
-    instructions: z.string().max(LIMITS.instructionsBytes).nullable().optional(),
+    instructions: instructionsSchema.nullable().optional(),
   })
   .refine((body) => Object.keys(body).length > 0, { message: 'name at least one field to change' });
 export type PatchAgent = z.infer<typeof patchAgentSchema>;

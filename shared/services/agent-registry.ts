@@ -6,6 +6,7 @@ import type { Ids } from '../ports/ids.ts';
 import type { TableStore } from '../ports/table-store.ts';
 import { applyPatch, definitionDigest, requireDefinition } from './agents/agent-definition.ts';
 import type { Preconditions, Versioned } from './commit-with.ts';
+import { deleteOnce } from './delete-once.ts';
 import { decodeCursor, encodeCursor } from './page-cursor.ts';
 import { requirePreconditions } from './preconditions.ts';
 import { type AgentRecords, createAgentRecords } from './records/agent-records.ts';
@@ -119,11 +120,12 @@ async function deleteAgent(
   name: string,
   preconditions: Preconditions,
 ): Promise<void> {
-  await retryConflicts(deps, nameOf(name), async () => {
+  await deleteOnce(deps, nameOf(name), async (isRepeated) => {
     const found = await findAgent(deps, fingerprint, name);
+    if (found === undefined && isRepeated) return [];
     requirePreconditions(nameOf(name), found?.etag, preconditions);
     const { etag } = requireAgent(name, found);
-    await deps.table.transact([deps.agents.remove(fingerprint, name, etag)]);
+    return [deps.agents.remove(fingerprint, name, etag)];
   });
 }
 

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { agentSchema, createAgentSchema, patchAgentSchema } from '../../shared/contracts/agent.ts';
+import { LIMITS } from '../../shared/contracts/limits.ts';
 import { TransientError } from '../../shared/domain/transient-error.ts';
 import { createAgentRegistry } from '../../shared/services/agent-registry.ts';
 import { definitionDigest } from '../../shared/services/agents/agent-definition.ts';
@@ -25,6 +26,26 @@ const patch = (fields: object, conditions = {}) =>
   world.agents.patch(FINGERPRINT, 'a1', patchAgentSchema.parse(fields), conditions);
 const page = { limit: 50 };
 
+/** The first write happens, but its reply is lost. */
+function forgetful() {
+  let lost = false;
+  return createAgentRegistry({
+    ...world,
+    table: {
+      get: (key) => world.table.get(key),
+      query: (pk, options) => world.table.query(pk, options),
+      transact: async (writes) => {
+        const versions = await world.table.transact(writes);
+        if (lost) return versions;
+        lost = true;
+        throw new TransientError('the reply was lost');
+      },
+    },
+    ids: { next: () => '01ARZ3NDEKTSV4RRFFQ69G5FAV' },
+    random: () => 0,
+  });
+}
+
 describe('An agent', () => {
   it('is read as it was created, with its identity', async () => {
     const created = await create({ model: 'm', subagents: [{ name: 'sub', skills: ['s1'] }] });
@@ -37,6 +58,16 @@ describe('An agent', () => {
 
   it('may name skills that are not there', async () => {
     expect((await create({ skills: ['missing'] })).value.skills).toEqual(['missing']);
+  });
+
+  it('has instructions of so many bytes, not characters', () => {
+    const fits = 'x'.repeat(LIMITS.instructionsBytes);
+
+    expect(createAgentSchema.safeParse({ name: 'a1', instructions: fits }).success).toBe(true);
+    expect(createAgentSchema.safeParse({ name: 'a1', instructions: `${fits.slice(1)}é` }).success).toBe(
+      false,
+    );
+    expect(patchAgentSchema.safeParse({ instructions: `${fits.slice(1)}é` }).success).toBe(false);
   });
 
   it('that exists is agent_exists', async () => {
@@ -173,24 +204,7 @@ describe('Patching an agent', () => {
 
   it('whose reply was lost succeeds under its If-Match', async () => {
     const { etag } = await create();
-    let lost = false;
-    const forgetful = createAgentRegistry({
-      ...world,
-      table: {
-        get: (key) => world.table.get(key),
-        query: (pk, options) => world.table.query(pk, options),
-        transact: async (writes) => {
-          const versions = await world.table.transact(writes);
-          if (lost) return versions;
-          lost = true;
-          throw new TransientError('the reply was lost');
-        },
-      },
-      ids: { next: () => '01ARZ3NDEKTSV4RRFFQ69G5FAV' },
-      random: () => 0,
-    });
-
-    const { value } = await forgetful.patch(FINGERPRINT, 'a1', { description: 'new' }, { if_match: etag });
+    const { value } = await forgetful().patch(FINGERPRINT, 'a1', { description: 'new' }, { if_match: etag });
 
     expect(value.description).toBe('new');
   });
@@ -203,6 +217,14 @@ describe('Deleting an agent', () => {
 
     expect(await failureOf(world.agents.get(FINGERPRINT, 'a1'))).toMatchObject({ code: 'not_found' });
     expect((await create()).etag).not.toBe(first.etag);
+  });
+
+  it('whose reply was lost succeeds under its If-Match', async () => {
+    const { etag } = await create();
+
+    await forgetful().delete(FINGERPRINT, 'a1', { if_match: etag });
+
+    expect(await failureOf(world.agents.get(FINGERPRINT, 'a1'))).toMatchObject({ code: 'not_found' });
   });
 
   it('with a stale If-Match leaves it', async () => {

@@ -8,6 +8,7 @@ import { TransientError } from '../../shared/domain/transient-error.ts';
 import type { SkillPackageStore } from '../../shared/ports/skill-package-store.ts';
 import type { TableStore } from '../../shared/ports/table-store.ts';
 import type { Versioned } from '../../shared/services/commit-with.ts';
+import type { SkillRegistry } from '../../shared/services/skill-registry.ts';
 import {
   createRequest,
   FINGERPRINT,
@@ -242,6 +243,34 @@ describe('A lost reply', () => {
 
     expect((await expectWhole())?.etag).toBe(published.etag);
     expect(published.created).toBe(false);
+  });
+});
+
+describe('A lost reply to a change without a revision', () => {
+  it.each<[string, (skills: SkillRegistry, etag: string) => Promise<Versioned<Skill>>]>([
+    ['patch', (skills, if_match) => skills.patch(FINGERPRINT, 't1', { enabled: false }, { if_match })],
+    [
+      'put of equal content',
+      (skills, if_match) =>
+        skills.put(FINGERPRINT, 't1', { ...putRequest('t1'), enabled: false }, { if_match }),
+    ],
+  ])('does not turn a conditional %s into precondition_failed', async (what, change) => {
+    const { etag } = await world.skills.create(FINGERPRINT, createRequest('t1'));
+    const registry = world.registry(forgetful(what === 'patch' ? 1 : 2));
+
+    const changed = await change(registry, etag);
+
+    expect(changed.value.enabled).toBe(false);
+    expect(await expectWhole()).toEqual({ value: changed.value, etag: changed.etag });
+  });
+
+  it('does not turn a deletion into not_found or precondition_failed', async () => {
+    const { etag } = await world.skills.create(FINGERPRINT, createRequest('t1'));
+
+    await world.registry(forgetful(1)).delete(FINGERPRINT, 't1', { if_match: etag });
+
+    expect(await expectWhole()).toBeUndefined();
+    expect(await failureOf(world.skills.delete(FINGERPRINT, 't1', {}))).toMatchObject({ code: 'not_found' });
   });
 });
 

@@ -1,9 +1,11 @@
 /** Changes of the pointer alone: no new revision, no bytes. */
+import { isDeepStrictEqual } from 'node:util';
 import type { SkillRow } from '../../contracts/rows.ts';
 import type { PatchSkill, Skill } from '../../contracts/skill.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { TableStore } from '../../ports/table-store.ts';
 import type { Preconditions, Versioned } from '../commit-with.ts';
+import { deleteOnce } from '../delete-once.ts';
 import { requirePreconditions } from '../preconditions.ts';
 import type { SkillRecords, StoredSkill } from '../records/skill-records.ts';
 import { type RetryDeps, retryConflicts } from '../retry-conflicts.ts';
@@ -23,12 +25,17 @@ export function patchSkill(
   request: PatchSkill,
   preconditions: Preconditions,
 ): Promise<Versioned<Skill>> {
+  let written: SkillRow | undefined;
   return retryConflicts(deps, `the skill "${name}"`, async () => {
-    const { row, version } = await requireUnchanged(deps, fingerprint, name, preconditions);
+    const found = await findSkill(deps.skills, fingerprint, name);
+    // Our own write, whose reply was lost.
+    if (found !== undefined && isDeepStrictEqual(found.row, written)) return versioned(found.row);
+    const { row, version } = requireUnchanged(name, found, preconditions);
     const pointed = await pointTo(deps, fingerprint, { row, version }, request.current_revision);
     const enabled = request.enabled ?? row.enabled;
     if (pointed.revision === row.revision && enabled === row.enabled) return versioned(row);
     const next = { ...pointed, enabled, updated_at: writtenAt(deps.clock, row) };
+    written = next;
     await deps.table.transact([deps.skills.writePointer(fingerprint, next, { version })]);
     return versioned(next);
   });
@@ -41,21 +48,20 @@ export function deleteSkill(
   name: string,
   preconditions: Preconditions,
 ): Promise<void> {
-  return retryConflicts(deps, `the skill "${name}"`, async () => {
-    const skill = await requireUnchanged(deps, fingerprint, name, preconditions);
-    const deletedAt = new Date(deps.clock.now()).toISOString();
-    await deps.table.transact(deps.skills.remove(fingerprint, skill, deletedAt));
+  return deleteOnce(deps, `the skill "${name}"`, async (isRepeated) => {
+    const found = await findSkill(deps.skills, fingerprint, name);
+    if (found === undefined && isRepeated) return [];
+    const skill = requireUnchanged(name, found, preconditions);
+    return deps.skills.remove(fingerprint, skill, new Date(deps.clock.now()).toISOString());
   });
 }
 
 /** With If-Match, a skill that is not there is a failed condition and not a missing resource. */
-async function requireUnchanged(
-  { skills }: ChangeDeps,
-  fingerprint: string,
+function requireUnchanged(
   name: string,
+  found: StoredSkill | undefined,
   preconditions: Preconditions,
-): Promise<StoredSkill> {
-  const found = await findSkill(skills, fingerprint, name);
+): StoredSkill {
   requirePreconditions(`the skill ${JSON.stringify(name)}`, found && etagOf(found.row), preconditions);
   return requireSkill(name, found);
 }

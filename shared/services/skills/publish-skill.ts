@@ -1,4 +1,5 @@
 /** Create and replace: validated bytes first, then one transaction that makes them the current revision. */
+import { isDeepStrictEqual } from 'node:util';
 import type { RevisionRow, SkillRow } from '../../contracts/rows.ts';
 import type { CreateSkill, PutSkill, Skill } from '../../contracts/skill.ts';
 import { CognitionError } from '../../domain/cognition-error.ts';
@@ -60,14 +61,21 @@ export async function putSkill(
 ): Promise<Published> {
   const draft = draftOf(deps, name, request);
   const lease = createObjectLease(deps, fingerprint, draft.checked);
+  let kept: SkillRow | undefined;
   return retryConflicts(deps, `the skill "${name}"`, async () => {
     const current = await deps.skills.get(fingerprint, name);
+    // Our own write, whose reply was lost.
     if (current?.row.revision === draft.revision) {
       return { ...versioned(current.row), created: current.row.skill_id === draft.skill_id };
     }
+    if (current !== undefined && isDeepStrictEqual(current.row, kept)) {
+      return { ...versioned(current.row), created: false };
+    }
     requirePreconditions(`the skill "${name}"`, current && etagOf(current.row), preconditions);
     if (current?.row.digest === draft.checked.digest) {
-      return keepRevision(deps, fingerprint, current, draft, request.enabled);
+      const { row } = current;
+      kept = { ...row, enabled: request.enabled ?? row.enabled, updated_at: writtenAt(deps.clock, row) };
+      return keepRevision(deps, fingerprint, current, draft, kept);
     }
     return replace(deps, fingerprint, current, draft, lease, request.enabled);
   });
@@ -102,15 +110,14 @@ function announced({ logger }: PublishDeps, fingerprint: string, row: SkillRow):
  * is how a builder repairs a package whose stored bytes were lost or damaged.
  */
 async function keepRevision(
-  { table, skills, packages, clock }: PublishDeps,
+  { table, skills, packages }: PublishDeps,
   fingerprint: string,
   current: StoredSkill,
   { checked }: Draft,
-  enabled: boolean = current.row.enabled,
+  row: SkillRow,
 ): Promise<Published> {
   await packages.put(fingerprint, checked.digest, checked.bytes);
-  if (enabled === current.row.enabled) return { ...versioned(current.row), created: false };
-  const row = { ...current.row, enabled, updated_at: writtenAt(clock, current.row) };
+  if (row.enabled === current.row.enabled) return { ...versioned(current.row), created: false };
   await table.transact([skills.writePointer(fingerprint, row, { version: current.version })]);
   return { ...versioned(row), created: false };
 }
