@@ -117,7 +117,7 @@ describe('outputs that are refused are listed with a reason, and the others are 
   it('by the daemon, such as links and pipes', async () => {
     const { artifacts, run } = await runWith({
       files: [fileOf('ok.txt')],
-      refused: [{ path: 'leak.txt', reason: 'a symbolic link' }],
+      refused: [{ path: 'leak.txt', reason: 'a symbolic\u001blink' }],
     });
 
     expect(artifacts).toMatchObject([{ path: 'leak.txt', refused: 'a symbolic link' }, { path: 'ok.txt' }]);

@@ -185,6 +185,17 @@ describe('a daemon that lies about its command', () => {
     expect(backstage.sandboxes.alive()).toEqual([]);
   });
 
+  it('has no words of its own in an event', async () => {
+    const claims = [{ alias: '\u001b[2J', at: '\u001b]0;title\u0007' }];
+    const client = lying((status) => ({ ...status, egress_denied: claims }));
+    process = startProcess(backstage, { ports: { client } });
+
+    const run = await process.run(SCRIPT_RUN);
+
+    const denied = (await allEvents(process, run.run_id)).find(({ type }) => type === 'egress.denied');
+    expect(denied?.data).toEqual({ alias: '?', at: '?' });
+  });
+
   it('that never says "exited" is stopped a little after the deadline', async () => {
     const never = (status: ExecStatus): ExecStatus => ({ ...status, state: 'running' });
     const slow: SandboxClient = {

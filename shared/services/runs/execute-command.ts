@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import type { ExecRequest, ExecStatus, StreamSlice } from '../../contracts/daemon.ts';
 import type { NewEvent } from '../../contracts/event.ts';
 import { LIMITS } from '../../contracts/limits.ts';
-import { nameSchema } from '../../contracts/names.ts';
+import { nameSchema, timeSchema } from '../../contracts/names.ts';
 import type { RunRow } from '../../contracts/rows.ts';
 import type { CreateRun, RunFailure } from '../../contracts/run.ts';
 import type { StepProgress } from '../../contracts/workflow.ts';
@@ -195,12 +195,14 @@ function outputEvents(stream: StreamName, bytes: Uint8Array): NewEvent[] {
   }));
 }
 
+/** Both are the claim of a task that may be hostile. */
 function egressEvent({ alias, at }: ExecStatus['egress_denied'][number]): NewEvent {
   const named = nameSchema.safeParse(alias);
+  const timed = timeSchema.safeParse(at);
   return {
     type: 'egress.denied',
     stage: 'execute',
-    data: { alias: named.success ? named.data : '?', at: at.slice(0, 40) },
+    data: { alias: named.success ? named.data : '?', at: timed.success ? timed.data.slice(0, 40) : '?' },
   };
 }
 

@@ -32,7 +32,7 @@ export function selectOutputs(
 ): Selection {
   const claimed = distinct([
     ...files.map(({ path, size_bytes }) => claim(path, size_bytes)),
-    ...refused.map(({ path, reason }) => claim(path, 0, reason.slice(0, REASON_LENGTH))),
+    ...refused.map(({ path, reason }) => claim(path, 0, shownReason(reason))),
   ]);
   const { wanted, warnings } = applyGlobs(claimed, globs);
   const known = new Set(recorded.map(({ path }) => path));
@@ -64,6 +64,10 @@ function claim(path: string, size: number, refused?: string): SelectedOutput {
     .replaceAll(/[\u0000-\u001f\u007f\ufffd]/g, '?');
   return { path: shown === '' ? '?' : shown, size_bytes: size, refused: problem };
 }
+
+/** The task may have written it: cut, and without what could play with a terminal. */
+const shownReason = (reason: string): string =>
+  reason.slice(0, REASON_LENGTH).replaceAll(/[\p{Cc}\p{Cf}\p{Cs}]/gu, ' ');
 
 function distinct(outputs: readonly SelectedOutput[]): SelectedOutput[] {
   const byPath = new Map<string, SelectedOutput>();
