@@ -32,7 +32,7 @@ import { downloadsOf } from './gateway/downloads.ts';
 import { LOCAL_BINDINGS, LOCAL_REGION, type LocalIdentity } from './local-identity.ts';
 import { createLocalSandboxes } from './local-sandboxes.ts';
 import { maintain } from './maintain.ts';
-import { openStores } from './open-stores.ts';
+import { type LocalStores, openStores } from './open-stores.ts';
 import { readSettingsFile } from './read-settings-file.ts';
 
 export interface Standalone {
@@ -83,14 +83,7 @@ export async function startStandalone(
     skills: createSkillRegistry(shared),
     agents: createAgentRegistry(shared),
   });
-  const gateway = createGateway({
-    handlers: { skills, 'skill-validations': skillValidations, agents, runs, artifacts },
-    credentials: identity.credentials,
-    region: LOCAL_REGION,
-    downloads: downloadsOf(stores.links, stores.objects),
-    clock,
-    logger,
-  });
+  const gateway = apiGateway(stores, identity, logger);
   endpoint = await listen(gateway, settings.port);
   await orchestrator.resumeAll(boundary.records.listActive());
   const stopMaintaining = maintain(stores, boundary, { clock, logger });
@@ -110,6 +103,16 @@ export async function startStandalone(
     },
   };
 }
+
+const apiGateway = ({ links, objects }: LocalStores, identity: LocalIdentity, logger: Logger): Server =>
+  createGateway({
+    handlers: { skills, 'skill-validations': skillValidations, agents, runs, artifacts },
+    credentials: identity.credentials,
+    region: LOCAL_REGION,
+    downloads: downloadsOf(links, objects),
+    clock,
+    logger,
+  });
 
 /** @param boundary read at the first failure: the machine is part of it. */
 function runMachine(logger: Logger, boundary: () => RunBoundary) {

@@ -3,6 +3,7 @@
  * does on one machine and beside an emulator, so that one adapter serves all three. It keeps nothing on disk:
  * after a restart every task is MISSING, and the runtime has seen to it that its processes are dead.
  */
+import type { Server } from 'node:http';
 import { availableParallelism } from 'node:os';
 import type { SandboxProfile } from '../../../shared/contracts/sandbox-profile.ts';
 import { CognitionError } from '../../../shared/domain/cognition-error.ts';
@@ -89,16 +90,7 @@ export function createLocalFargate(options: LocalFargateOptions): LocalFargate {
       // Found out now rather than by the first run.
       const probe = await listeners.open();
       probe.close();
-      await new Promise<void>((resolve, reject) => {
-        server.once('error', (cause) => {
-          const message = `local Fargate cannot listen on ${host}:${port}; stop what does, or choose another port`;
-          reject(new CognitionError('sandbox_unavailable', message, { cause }));
-        });
-        server.listen({ host, port, exclusive: true }, resolve);
-      });
-      const address = server.address();
-      const chosen = typeof address === 'object' && address !== null ? address.port : port;
-      return { endpoint: `http://${host}:${chosen}` };
+      return { endpoint: `http://${host}:${await listen(server, host, port)}` };
     },
     close: async () => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
@@ -108,4 +100,17 @@ export function createLocalFargate(options: LocalFargateOptions): LocalFargate {
       await closed;
     },
   };
+}
+
+/** @returns the port, which is another one where 0 was asked for. */
+async function listen(server: Server, host: string, port: number): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause) => {
+      const message = `local Fargate cannot listen on ${host}:${port}; stop what does, or choose another port`;
+      reject(new CognitionError('sandbox_unavailable', message, { cause }));
+    });
+    server.listen({ host, port, exclusive: true }, resolve);
+  });
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : port;
 }
