@@ -41,29 +41,17 @@ function decodeUtf8(bytes: Uint8Array): string {
 }
 
 function checkText(text: string, packageMembers: boolean): void {
-  const objects: Set<string>[] = [];
-  let depth = 0;
-  let values = 0;
-  const count = (offset: number): void => {
-    values += 1;
-    if (values > LIMITS.jsonValues) throw brokenAt(text, offset, `more than ${LIMITS.jsonValues} values`);
-  };
-  const enter = (offset: number): void => {
-    count(offset);
-    depth += 1;
-    if (depth > LIMITS.jsonDepth) {
-      throw brokenAt(text, offset, `nested more than ${LIMITS.jsonDepth} levels deep`);
-    }
-  };
+  const size = sizeOf(text);
+  const keysOfObjects: Set<string>[] = [];
   visit(
     text,
     {
       onObjectBegin(offset) {
-        enter(offset);
-        objects.push(new Set());
+        size.enter(offset);
+        keysOfObjects.push(new Set());
       },
       onObjectProperty(key, offset, _length, _line, _column, path) {
-        const keys = objects.at(-1);
+        const keys = keysOfObjects.at(-1);
         if (keys?.has(key))
           throw keyFault(text, offset, [...path(), key], 'the key is given twice; keep one');
         keys?.add(key);
@@ -71,15 +59,13 @@ function checkText(text: string, packageMembers: boolean): void {
         if (!key.isWellFormed()) refuseSurrogate(text, offset, path(), packageMembers);
       },
       onObjectEnd() {
-        depth -= 1;
-        objects.pop();
+        size.leave();
+        keysOfObjects.pop();
       },
-      onArrayBegin: enter,
-      onArrayEnd() {
-        depth -= 1;
-      },
+      onArrayBegin: size.enter,
+      onArrayEnd: size.leave,
       onLiteralValue(value, offset, _length, _line, _column, path) {
-        count(offset);
+        size.count(offset);
         if (typeof value === 'string' && !value.isWellFormed()) {
           refuseSurrogate(text, offset, path(), packageMembers);
         }
@@ -90,6 +76,29 @@ function checkText(text: string, packageMembers: boolean): void {
     },
     { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false },
   );
+}
+
+/** How many values there are, and how deep: both bounded before JSON.parse makes anything of them. */
+function sizeOf(text: string) {
+  let depth = 0;
+  let values = 0;
+  const count = (offset: number): void => {
+    values += 1;
+    if (values > LIMITS.jsonValues) throw brokenAt(text, offset, `more than ${LIMITS.jsonValues} values`);
+  };
+  return {
+    count,
+    enter: (offset: number): void => {
+      count(offset);
+      depth += 1;
+      if (depth > LIMITS.jsonDepth) {
+        throw brokenAt(text, offset, `nested more than ${LIMITS.jsonDepth} levels deep`);
+      }
+    },
+    leave: (): void => {
+      depth -= 1;
+    },
+  };
 }
 
 const SYNTAX_FAULTS: ReadonlyMap<string, string> = new Map([
