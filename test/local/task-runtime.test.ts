@@ -79,11 +79,14 @@ test.runIf(isRoot)(
     const uids = await Promise.all(
       tasks.map(async ({ process }) => (await stat(`/proc/${process.pid}`)).uid),
     );
-    const groups = readFileSync(`/proc/${tasks[0]?.process.pid}/cgroup`, 'utf8');
+    const groups = tasks.map(({ process }) =>
+      /task-\d+$/m.exec(readFileSync(`/proc/${process.pid}/cgroup`, 'utf8'))?.at(0),
+    );
 
     expect(new Set(uids).size).toBe(2);
     expect(Math.min(...uids)).toBeGreaterThan(65_536);
-    expect(groups).toContain(`task-${uids[0]}`);
+    expect(groups).toEqual([expect.any(String), expect.any(String)]);
+    expect(groups[0]).not.toBe(groups[1]);
 
     await runtime.close();
     const left = ['/sys/fs/cgroup/pids', '/sys/fs/cgroup'].flatMap((folder) =>

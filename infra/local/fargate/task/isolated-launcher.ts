@@ -41,25 +41,20 @@ export function createIsolatedLauncher(options: IsolatedLauncherOptions): TaskLa
     launch: async (env, profile, listener) => {
       next = (next + 1) % UIDS;
       const uid = FIRST_UID + next;
-      const cgroup = cgroups?.create(`task-${uid}`, profile);
+      const cgroup = await cgroups?.take(profile);
       const daemonEnv = {
         ...env,
         TZ: 'UTC',
         [DAEMON_ENV.listenFd]: String(OUTER_FDS.transport),
         [DAEMON_ENV.form]: 'bubblewrap',
       };
-      try {
-        return launch(options.path, isRoot ? uid : undefined, {
-          options: outerSandboxArgs(image, profile, daemonEnv),
-          command: taskCommand(profile, options.disable_userns),
-          seccomp_file: image.task_seccomp,
-          listener,
-          cgroup,
-        });
-      } catch (error) {
-        await cgroup?.remove();
-        throw error;
-      }
+      return await launch(options.path, isRoot ? uid : undefined, {
+        options: outerSandboxArgs(image, profile, daemonEnv),
+        command: taskCommand(profile, options.disable_userns),
+        seccomp_file: image.task_seccomp,
+        listener,
+        cgroup,
+      });
     },
     close: async () => cgroups?.close(),
   };
@@ -74,7 +69,7 @@ interface Launch {
   readonly cgroup: TaskCgroup | undefined;
 }
 
-function launch(path: string, uid: number | undefined, task: Launch): TaskProcess {
+async function launch(path: string, uid: number | undefined, task: Launch): Promise<TaskProcess> {
   const seccomp = openSync(task.seccomp_file, 'r');
   const transport = inheritListener(task.listener);
   const child = spawn(path, ['--args', String(OUTER_FDS.args), ...task.command], {
@@ -89,13 +84,19 @@ function launch(path: string, uid: number | undefined, task: Launch): TaskProces
   const report = streams[OUTER_FDS.report];
   const args = streams[OUTER_FDS.args];
   if (!(report instanceof Readable && args instanceof Writable)) throw new Error('bubblewrap has no pipes');
-  // bubblewrap does nothing before it has read its arguments: until then it can be put where it belongs.
-  if (child.pid !== undefined) task.cgroup?.add(child.pid);
-  args.on('error', () => undefined);
-  args.end(`${task.options.join('\0')}\0`);
-  return supervise(child, {
+  const started = supervise(child, {
     report,
     kill_group: false,
-    afterExit: async () => task.cgroup?.remove(),
+    afterExit: async () => task.cgroup?.release(),
   });
+  try {
+    // bubblewrap does nothing before it has read its arguments: until then it can be put where it belongs.
+    if (child.pid !== undefined) await task.cgroup?.add(child.pid);
+  } catch (error) {
+    await started.kill();
+    throw error;
+  }
+  args.on('error', () => undefined);
+  args.end(`${task.options.join('\0')}\0`);
+  return started;
 }

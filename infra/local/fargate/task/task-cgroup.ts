@@ -1,5 +1,10 @@
-/** A cgroup for each task, where this user may make one: root, with cgroup v1 or v2. */
+/**
+ * A cgroup for each task, where this user may make one: root, with cgroup v1 or v2. Making and removing one, and moving
+ * a process into it, keep the kernel busy for milliseconds: so none of it happens on the main thread, and an
+ * empty cgroup serves the next task of its profile.
+ */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SandboxProfile } from '../../../../shared/contracts/sandbox-profile.ts';
@@ -7,18 +12,18 @@ import type { SandboxProfile } from '../../../../shared/contracts/sandbox-profil
 /** Threads of the daemon and processes of the two sandboxes, on top of the command's. */
 const OWN_TASKS = 48;
 const PREFIX = 'cognition-';
-const REMOVE_ATTEMPTS = 50;
-const REMOVE_PAUSE_MS = 10;
+const EMPTY_ATTEMPTS = 50;
+const EMPTY_PAUSE_MS = 10;
 
 export interface TaskCgroup {
-  /** Before the process starts anything. */
-  add(pid: number): void;
+  /** Before the process starts anything. Nothing happens when it has ended already. */
+  add(pid: number): Promise<void>;
   /** When every process is dead. */
-  remove(): Promise<void>;
+  release(): Promise<void>;
 }
 
 export interface TaskCgroups {
-  create(name: string, profile: SandboxProfile): TaskCgroup;
+  take(profile: SandboxProfile): Promise<TaskCgroup>;
   close(): Promise<void>;
 }
 
@@ -33,41 +38,66 @@ export function openTaskCgroups(): TaskCgroups | undefined {
   const controllers = openVersion1() ?? openVersion2();
   if (controllers === undefined) return undefined;
   for (const folder of controllers.folders) sweep(join(folder, '..'));
+  const free = new Map<string, TaskCgroup[]>();
+  let made = 0;
+  const make = async (profile: SandboxProfile): Promise<TaskCgroup> => {
+    made += 1;
+    const name = `task-${made}`;
+    const folders = controllers.folders.map((folder) => join(folder, name));
+    await Promise.all(folders.map((folder) => makeFolder(folder, controllers.version, profile)));
+    const cgroup: TaskCgroup = {
+      add: async (pid) => {
+        await Promise.all(folders.map((folder) => addTo(folder, pid)));
+      },
+      release: async () => {
+        await Promise.all(folders.map(untilEmpty));
+        free.get(profile.name)?.push(cgroup);
+      },
+    };
+    return cgroup;
+  };
   return {
-    create: (name, profile) => {
-      const folders = controllers.folders.map((folder) => join(folder, name));
-      for (const folder of folders) {
-        mkdirSync(folder);
-        limit(folder, controllers.version, profile);
-      }
-      return {
-        add: (pid) => {
-          for (const folder of folders) writeFileSync(join(folder, 'cgroup.procs'), String(pid));
-        },
-        remove: async () => {
-          for (const folder of folders) await removeFolder(folder);
-        },
-      };
+    take: async (profile) => {
+      const [cgroup] = free.get(profile.name)?.splice(-1) ?? [];
+      if (!free.has(profile.name)) free.set(profile.name, []);
+      return cgroup ?? (await make(profile));
     },
     close: async () => {
-      for (const folder of controllers.folders) await removeFolder(folder);
+      for (const folder of controllers.folders) removeTree(folder);
     },
   };
 }
 
-function limit(folder: string, version: 1 | 2, profile: SandboxProfile): void {
-  const set = (file: string, value: number): void => {
+async function makeFolder(folder: string, version: 1 | 2, profile: SandboxProfile): Promise<void> {
+  await mkdir(folder);
+  const set = async (file: string, value: number): Promise<void> => {
     const path = join(folder, file);
     // Not every kernel counts swap, and version 1 keeps memory and processes apart.
-    if (existsSync(path)) writeFileSync(path, String(value));
+    if (existsSync(path)) await writeFile(path, String(value));
   };
-  set('pids.max', profile.max_processes + OWN_TASKS);
+  await set('pids.max', profile.max_processes + OWN_TASKS);
   if (version === 2) {
-    set('memory.max', profile.memory_bytes);
-    set('memory.swap.max', 0);
+    await set('memory.max', profile.memory_bytes);
+    await set('memory.swap.max', 0);
   } else {
-    set('memory.limit_in_bytes', profile.memory_bytes);
-    set('memory.memsw.limit_in_bytes', profile.memory_bytes);
+    await set('memory.limit_in_bytes', profile.memory_bytes);
+    await set('memory.memsw.limit_in_bytes', profile.memory_bytes);
+  }
+}
+
+async function addTo(folder: string, pid: number): Promise<void> {
+  try {
+    await writeFile(join(folder, 'cgroup.procs'), String(pid));
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
+}
+
+/** @throws Error when a process of the task does not die. */
+async function untilEmpty(folder: string): Promise<void> {
+  for (let attempt = 1; (await readFile(join(folder, 'cgroup.procs'), 'utf8')) !== ''; attempt += 1) {
+    if (attempt === EMPTY_ATTEMPTS) throw new Error(`processes of a task are still alive in ${folder}`);
+    await sleep(EMPTY_PAUSE_MS);
   }
 }
 
@@ -121,26 +151,18 @@ function sweep(parent: string): void {
   for (const name of readdirSync(parent)) {
     const pid = name.startsWith(PREFIX) ? /^(\d+)-\d+$/.exec(name.slice(PREFIX.length))?.[1] : undefined;
     if (pid === undefined || existsSync(`/proc/${pid}`)) continue;
-    const folder = join(parent, name);
-    const children = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-    for (const path of [...children.map((child) => join(folder, child.name)), folder]) {
-      try {
-        rmdirSync(path);
-      } catch {
-        // Somebody still dies in it; the next server removes it.
-      }
-    }
+    removeTree(join(parent, name));
   }
 }
 
-async function removeFolder(folder: string): Promise<void> {
-  for (let attempt = 1; existsSync(folder); attempt += 1) {
+/** A group and the groups in it; what is still in use is left to the next server. */
+function removeTree(folder: string): void {
+  const children = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  for (const path of [...children.map((child) => join(folder, child.name)), folder]) {
     try {
-      rmdirSync(folder);
-      return;
-    } catch (error) {
-      if (attempt === REMOVE_ATTEMPTS) throw error;
-      await sleep(REMOVE_PAUSE_MS);
+      rmdirSync(path);
+    } catch {
+      // Somebody still dies in it.
     }
   }
 }
