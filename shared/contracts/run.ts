@@ -26,7 +26,6 @@ export const argvCommandSchema = z.strictObject({
   argv: argsSchema.refine((argv) => argv.length > 0 && argv[0] !== '', 'the program to start comes first'),
 });
 export const commandSchema = z.union([skillCommandSchema, argvCommandSchema]);
-export type Command = z.infer<typeof commandSchema>;
 
 export { FORBIDDEN_ENV } from './forbidden-env.ts';
 

@@ -9,7 +9,7 @@ import { runExpiry } from './run-records.ts';
 /** Events of runs. Only the run recorder appends them, together with the row that counts them. */
 export interface EventRecords {
   append(row: RunRow, sequence: number, at: string, event: NewEvent): Write;
-  list(run: RunRef, after: number, limit: number): Promise<{ items: RunEvent[]; more: boolean }>;
+  list(run: RunRef, after: number, limit: number): Promise<RunEvent[]>;
 }
 
 export function createEventRecords(table: TableStore): EventRecords {
@@ -27,8 +27,7 @@ export function createEventRecords(table: TableStore): EventRecords {
         after: KEYS.event(fingerprint, run_id, after).sk,
         limit,
       });
-      const items = page.rows.map((row) => eventSchema.parse(row.data));
-      return { items, more: page.next !== undefined };
+      return page.rows.map((row) => eventSchema.parse(row.data));
     },
   };
 }

@@ -29,7 +29,7 @@ export async function followEvents(
     const { row } = await runs.require(run);
     const ended = isFinalStatus(row.status);
     if (row.last_sequence > after) {
-      const { items } = await events.list(run, after, limit);
+      const items = await events.list(run, after, limit);
       return { items, run_ended: ended && (items.at(-1)?.sequence ?? after) >= row.last_sequence };
     }
     const waited = clock.now() - began;
