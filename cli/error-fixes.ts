@@ -8,7 +8,8 @@ export const API_FIXES: Readonly<Record<ErrorCode, string | undefined>> = {
   invalid_package:
     'correct the places named; `cognition skills push DIR --dry-run` checks without publishing',
   access_denied: 'run `cognition doctor`: it checks credentials, Region and clock',
-  scope_not_allowed: 'check `cognition scope show`, or ask the operator for a binding to this scope',
+  scope_not_allowed:
+    '`cognition scope show` says which one it is; your own server reads COGNITION_SCOPE_BINDINGS',
   not_found: 'check the name, and `cognition scope show`: other scopes look like missing ones',
   agent_not_found: 'see `cognition agents list`, or publish one with `cognition agents put FILE`',
   agent_exists: 'use another name, or `cognition agents put FILE` to replace it',

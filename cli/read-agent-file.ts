@@ -20,7 +20,7 @@ export async function readAgentFile(path: string): Promise<z.input<typeof create
   if (!info.isFile()) throw usage(`${path} is not a file`, 'name a JSON or YAML file');
   if (info.size > MAX_BYTES) throw usage(`${path} is larger than ${MAX_BYTES} bytes`);
   const lineCounter = new LineCounter();
-  const document = parseDocument(await readFile(path, 'utf8'), { lineCounter, prettyErrors: false });
+  const document = parseDocument(await readText(path), { lineCounter, prettyErrors: false });
   const [broken] = document.errors;
   if (broken !== undefined) {
     const { line, col } = lineCounter.linePos(broken.pos[0]);
@@ -32,6 +32,16 @@ export async function readAgentFile(path: string): Promise<z.input<typeof create
     ({ path: at, message }) => `${at.join('.') || 'the whole'}: ${message}`,
   );
   throw invalid(`${path}: ${places.join('; ')}`, parsed.error);
+}
+
+/** Replaced bytes would be published without a word. */
+async function readText(path: string): Promise<string> {
+  const bytes = await readFile(path);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw invalid(`${path} is not UTF-8 text`, cause);
+  }
 }
 
 function toJs(document: { toJS: (options: { maxAliasCount: number }) => unknown }, path: string): unknown {

@@ -73,6 +73,13 @@ describe('the example skills', () => {
     },
   );
 
+  it('are no model for a file that is not UTF-8: it is refused, not read with replaced characters', async () => {
+    const file = join(temporaryFolder().path, 'agent.yaml');
+    writeFileSync(file, Buffer.from('name: a\ndescription: caf\xe9\n', 'latin1'));
+
+    await expect(readAgentFile(file)).rejects.toThrow('is not UTF-8 text');
+  });
+
   it('have data that their generator writes, byte for byte', () => {
     const generated = execFileSync(process.execPath, [join(examples, 'data/generate-tickets.mjs')]);
 
