@@ -135,9 +135,21 @@ function scopeBindings({ scope_bindings_file }: Settings): readonly ScopeBinding
   return readSettingsFile('COGNITION_SCOPE_BINDINGS', scope_bindings_file, scopeBindingsSchema);
 }
 
-function sandboxProfiles({ sandbox_profiles_file }: Settings): SandboxProfile[] {
-  if (sandbox_profiles_file === undefined) return [sandboxProfileSchema.parse({ name: 'default' })];
-  return readSettingsFile('COGNITION_SANDBOX_PROFILES', sandbox_profiles_file, sandboxProfilesSchema);
+function sandboxProfiles({
+  sandbox_profiles_file,
+  sandbox_pool_size,
+  max_tasks,
+}: Settings): SandboxProfile[] {
+  const profiles =
+    sandbox_profiles_file === undefined
+      ? [sandboxProfileSchema.parse({ name: 'default' })]
+      : readSettingsFile('COGNITION_SANDBOX_PROFILES', sandbox_profiles_file, sandboxProfilesSchema);
+  const pooled = sandbox_pool_size * profiles.length;
+  if (pooled < max_tasks) return profiles;
+  throw new InvalidSettings([
+    `COGNITION_SANDBOX_POOL_SIZE ${sandbox_pool_size} for ${profiles.length} profiles would hold ${pooled} sandboxes ` +
+      `and leave no run one of its own: raise COGNITION_MAX_TASKS (${max_tasks}) above it`,
+  ]);
 }
 
 function listen(server: Server, port: number): Promise<string> {
