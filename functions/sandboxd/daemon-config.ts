@@ -7,6 +7,11 @@ import { type SandboxProfile, sandboxProfileSchema } from '../../shared/contract
 export const DAEMON_ENV = {
   /** A listening TCP socket, inherited: HTTP/1.1, as on Fargate. */
   listenFd: 'COGNITION_SANDBOX_LISTEN_FD',
+  /**
+   * A stream whose other end the server of local tasks holds: its end is the server's. bubblewrap's own bond to its
+   * parent begins only after its set-up, and a server killed before that would leave the task behind.
+   */
+  lifelineFd: 'COGNITION_SANDBOX_LIFELINE_FD',
   form: 'COGNITION_SANDBOX_FORM',
   /** Without isolation: the folder that /skills, /workspace and the others are made in. */
   root: 'COGNITION_SANDBOX_ROOT',
@@ -27,6 +32,7 @@ export interface DaemonConfig {
   /** Empty, so that folders lie at /, wherever there is isolation. */
   readonly root: string;
   readonly transport: Transport;
+  readonly lifeline_fd: number | undefined;
 }
 
 /** @throws Error naming every variable that is missing or wrong. */
@@ -53,12 +59,18 @@ export function readDaemonConfig(env: Readonly<Record<string, string | undefined
     command_fds: form === 'bubblewrap' ? commandFds : undefined,
     root: form === 'unsafe' ? (env[DAEMON_ENV.root] ?? '/nonexistent') : '',
     transport: transportOf(env),
+    lifeline_fd: lifelineOf(env),
   };
 }
 
 function transportOf(env: Readonly<Record<string, string | undefined>>): Transport {
   const listen = env[DAEMON_ENV.listenFd];
   return listen === undefined ? { port: SANDBOX_PORT } : { fd: Number(listen) };
+}
+
+function lifelineOf(env: Readonly<Record<string, string | undefined>>): number | undefined {
+  const lifeline = env[DAEMON_ENV.lifelineFd];
+  return lifeline === undefined ? undefined : Number(lifeline);
 }
 
 function readFds(text: string | undefined): readonly [number, number, number] | undefined {

@@ -12,6 +12,7 @@ import { resolveCommand } from './command/resolve-command.ts';
 import { createUnsafeDriver } from './command/unsafe-driver.ts';
 import { type DaemonConfig, readDaemonConfig } from './daemon-config.ts';
 import { createEgressBroker } from './egress-broker.ts';
+import { endWithServer } from './end-with-server.ts';
 import { createRequestHandler } from './request-handler.ts';
 import { createSandbox } from './sandbox.ts';
 import { selfTest } from './self-test.ts';
@@ -24,6 +25,7 @@ const log = (message: string): void => {
 async function main(): Promise<void> {
   process.umask(0);
   const config = readDaemonConfig(process.env);
+  if (config.lifeline_fd !== undefined) endWithServer(config.lifeline_fd, config.form);
   const filters = config.form === 'bubblewrap' ? await selfTest() : 0;
   const root = config.root;
   const paths = {

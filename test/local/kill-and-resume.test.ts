@@ -1,10 +1,11 @@
 /** The server killed with -9 at any moment and started again on the same folder. */
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { RUN_STATUSES, type RunStatus } from '../../shared/contracts/run.ts';
 import { Api } from '../support/api.ts';
+import { killAndWait, lineFrom, startProgram } from '../support/child-process.ts';
 import { freshScope } from '../support/fresh-scope.ts';
 import { descendantsOf, killAndLook, survivorsOf } from '../support/process-tree.ts';
 import { scopeWithSkill, scriptRun, shellRun } from '../support/run-scope.ts';
@@ -167,6 +168,36 @@ async function publishUntilKilled(
     acknowledged.set(name, json.digest);
   }
 }
+
+/** A task of which bubblewrap has made the first process, and not yet what is to run in it. */
+function isSettingUp(program: number): boolean {
+  const seen = descendantsOf(program).filter(({ command }) => command.startsWith('/usr/bin/bwrap --args'));
+  return seen.some(({ parent }) => seen.some(({ pid }) => pid === parent));
+}
+
+const withEnvironment = (mark: string): string[] =>
+  readdirSync('/proc').filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/environ`, 'latin1').includes(mark);
+    } catch {
+      return false;
+    }
+  });
+
+describe('sandboxes that are being set up', () => {
+  it('do not outlive whoever starts them and is killed with -9', { timeout: 120_000 }, async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const mark = `mark-${process.pid}-${round}`;
+      const program = startProgram('start-tasks.ts', mark);
+      await lineFrom(program, /^ready$/);
+      for (let looks = 0; looks < 200 && !isSettingUp(program.pid ?? 0); looks += 1) await sleep(1);
+
+      await killAndWait(program);
+
+      await expect.poll(() => withEnvironment(mark), { timeout: 5_000, interval: 100 }).toEqual([]);
+    }
+  });
+});
 
 describe('publishing while the server is killed', () => {
   it.each(['config_registry', 'filesystem'])(

@@ -46,6 +46,7 @@ export function createIsolatedLauncher(options: IsolatedLauncherOptions): TaskLa
         ...env,
         TZ: 'UTC',
         [DAEMON_ENV.listenFd]: String(OUTER_FDS.transport),
+        [DAEMON_ENV.lifelineFd]: String(OUTER_FDS.lifeline),
         [DAEMON_ENV.form]: 'bubblewrap',
       };
       return await launch(options.path, isRoot ? uid : undefined, {
@@ -76,7 +77,7 @@ async function launch(path: string, uid: number | undefined, task: Launch): Prom
     cwd: '/',
     env: {},
     ...(uid === undefined ? {} : { uid, gid: uid }),
-    stdio: ['ignore', 'ignore', 'pipe', transport, 'pipe', 'pipe', seccomp],
+    stdio: ['ignore', 'ignore', 'pipe', transport, 'pipe', 'pipe', seccomp, 'pipe'],
   });
   closeSync(seccomp);
   task.listener.close();

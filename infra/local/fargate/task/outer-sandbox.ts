@@ -7,7 +7,7 @@ import type { SandboxProfile } from '../../../../shared/contracts/sandbox-profil
 import type { TaskImage } from './task-image.ts';
 
 /** Descriptors of the outer bubblewrap: what the daemon gets, and what bubblewrap reads itself. */
-export const OUTER_FDS = { transport: 3, report: 4, args: 5, seccomp: 6 } as const;
+export const OUTER_FDS = { transport: 3, report: 4, args: 5, seccomp: 6, lifeline: 7 } as const;
 
 const SMALL_BYTES = 1024 * 1024;
 const DAEMON_UID = '1000';

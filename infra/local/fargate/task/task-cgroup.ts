@@ -93,11 +93,30 @@ async function addTo(folder: string, pid: number): Promise<void> {
   }
 }
 
-/** @throws Error when a process of the task does not die. */
+/**
+ * Kills what bubblewrap may have left when it was itself killed during its set-up.
+ * @throws Error when a process of the task does not die.
+ */
 async function untilEmpty(folder: string): Promise<void> {
-  for (let attempt = 1; (await readFile(join(folder, 'cgroup.procs'), 'utf8')) !== ''; attempt += 1) {
+  const processes = join(folder, 'cgroup.procs');
+  for (let attempt = 1; ; attempt += 1) {
+    const left = await readFile(processes, 'utf8');
+    if (left === '') return;
     if (attempt === EMPTY_ATTEMPTS) throw new Error(`processes of a task are still alive in ${folder}`);
+    killAll(left);
     await sleep(EMPTY_PAUSE_MS);
+  }
+}
+
+/** @param processes as cgroup.procs lists them; 0 is one that we cannot see. */
+function killAll(processes: string): void {
+  for (const pid of processes.split('\n').map(Number)) {
+    if (pid <= 1) continue;
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It is dead already.
+    }
   }
 }
 
@@ -146,12 +165,19 @@ function tryMake(parent: string): string | undefined {
   }
 }
 
-/** What servers that were killed have left: their tasks died with them. */
+/** What servers that were killed have left: empty groups, and a task that was in its set-up at that moment. */
 function sweep(parent: string): void {
   for (const name of readdirSync(parent)) {
     const pid = name.startsWith(PREFIX) ? /^(\d+)-\d+$/.exec(name.slice(PREFIX.length))?.[1] : undefined;
     if (pid === undefined || existsSync(`/proc/${pid}`)) continue;
+    killStale(join(parent, name));
     removeTree(join(parent, name));
+  }
+}
+
+function killStale(folder: string): void {
+  for (const task of readdirSync(folder, { withFileTypes: true })) {
+    if (task.isDirectory()) killAll(readFileSync(join(folder, task.name, 'cgroup.procs'), 'utf8'));
   }
 }
 

@@ -10,6 +10,8 @@ import { OUTER_FDS } from './outer-sandbox.ts';
 import { supervise } from './supervise-task.ts';
 import type { TaskImage } from './task-image.ts';
 
+const LIFELINE_FD = 4;
+
 export function createUnsafeLauncher(image: TaskImage): TaskLauncher {
   return {
     launch: async (env, _profile, listener) => {
@@ -20,10 +22,11 @@ export function createUnsafeLauncher(image: TaskImage): TaskLauncher {
         env: {
           ...env,
           [DAEMON_ENV.listenFd]: String(OUTER_FDS.transport),
+          [DAEMON_ENV.lifelineFd]: String(LIFELINE_FD),
           [DAEMON_ENV.form]: 'unsafe',
           [DAEMON_ENV.root]: root,
         },
-        stdio: ['ignore', 'ignore', 'pipe', inheritListener(listener)],
+        stdio: ['ignore', 'ignore', 'pipe', inheritListener(listener), 'pipe'],
       });
       listener.close();
       return supervise(child, {
