@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Api } from '../support/api.ts';
 import { freshScope } from '../support/fresh-scope.ts';
-import { childrenOf } from '../support/process-tree.ts';
+import { sandboxesOf } from '../support/process-tree.ts';
 import { skillFiles } from '../support/skill-files.ts';
 import { removeFolder, type StandaloneProcess, startStandalone } from '../support/standalone.ts';
 
@@ -249,7 +249,7 @@ describe('packages', () => {
 
 describe('the server afterwards', () => {
   it('lives, and has no more processes than its pool', async () => {
-    const tasks = () => childrenOf(server.process.pid ?? 0);
+    const tasks = () => sandboxesOf(server.process.pid ?? 0);
     await expect.poll(() => tasks().length, { timeout: 10_000 }).toBeLessThanOrEqual(1);
     expect((await api.run({ agent: 'agent', command: { argv: ['true'] } })).json.status).toBe('succeeded');
   });

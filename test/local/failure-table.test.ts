@@ -18,7 +18,7 @@ import { type Answer, Api } from '../support/api.ts';
 import { expectProblem, withoutRequestId } from '../support/expect-problem.ts';
 import { freshScope } from '../support/fresh-scope.ts';
 import { sendHalf } from '../support/half-upload.ts';
-import { childrenOf } from '../support/process-tree.ts';
+import { sandboxesOf } from '../support/process-tree.ts';
 import { scopeWithSkill, scriptRun } from '../support/run-scope.ts';
 import { createBackstage, publishSkill, putAgent, SCRIPT_RUN, startProcess } from '../support/run-world.ts';
 import { client, MANIFEST_DIGEST, openRuntime, run, startTask } from '../support/sandboxd-task.ts';
@@ -53,7 +53,7 @@ const logOf = (id: string): Record<string, unknown>[] =>
 const eventTypes = async (api: Api, id: string): Promise<string[]> =>
   (await api.get(`/runs/${id}/events`)).json.items.map((event: { type: string }) => event.type);
 /** Tasks of the server: the pool has one, and no run is under way. */
-const tasks = () => childrenOf(server.process.pid ?? 0);
+const tasks = () => sandboxesOf(server.process.pid ?? 0);
 
 /** The run ended before its command started, its sandbox is gone, and events and log say so. */
 async function expectNothingRan(api: Api, ended: Answer, code: string, logged = code): Promise<void> {

@@ -36,9 +36,11 @@ export function descendantsOf(pid: number): SeenProcess[] {
   return found;
 }
 
-/** Of a server these are its sandboxes: one process each, with all of the sandbox below it. */
-export const childrenOf = (pid: number): SeenProcess[] =>
-  descendantsOf(pid).filter(({ parent }) => parent === pid);
+/** Sandboxes of a server: of each the one process that all of it is below. */
+export const sandboxesOf = (pid: number): SeenProcess[] =>
+  descendantsOf(pid).filter(
+    ({ parent, command }) => parent === pid && /\bbwrap\b/.test(command.split(' ')[0] ?? ''),
+  );
 
 const isAlive = ({ pid, started }: SeenProcess): boolean => look(pid)?.started === started;
 
