@@ -1,8 +1,14 @@
 /** What a task inherits must lead nowhere, even in the hands of a daemon that has been taken over. */
 import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmdirSync } from 'node:fs';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createTaskListeners } from '../../infra/local/fargate/task-listeners.ts';
+
+/** Above what the kernel gives. */
+const DEAD_PID = 99_999_999;
 
 const listeners = createTaskListeners(undefined);
 afterAll(() => listeners.close());
@@ -46,5 +52,18 @@ describe('the listener of a task', () => {
     const late = connect({ host, port });
     const [error] = await once(late, 'error');
     expect(error).toMatchObject({ code: 'ECONNREFUSED' });
+  });
+});
+
+describe('the folder of the sockets', () => {
+  it('of a server that was killed is removed by the next one, that of a living one stays', () => {
+    const dead = mkdtempSync(join(tmpdir(), `cognition-tasks-${DEAD_PID}-`));
+    const living = mkdtempSync(join(tmpdir(), `cognition-tasks-${process.pid}-`));
+
+    createTaskListeners(undefined).close();
+
+    expect(existsSync(dead)).toBe(false);
+    expect(existsSync(living)).toBe(true);
+    rmdirSync(living);
   });
 });

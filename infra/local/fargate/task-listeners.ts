@@ -8,7 +8,7 @@
  * meets nobody for 65,000 tasks, or for a restart.
  */
 import { randomInt } from 'node:crypto';
-import { mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { connect, createServer, type ListenOptions, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,6 +19,7 @@ import { CognitionError } from '../../../shared/domain/cognition-error.ts';
 const ADDRESSES = 65_534;
 const ATTEMPTS = 32;
 const BACKLOG = 64;
+const FOLDER_BYTES = 60;
 
 export interface Advertise {
   /** What callers connect to, e.g. `127.0.0.1` or `host.docker.internal`. */
@@ -48,7 +49,7 @@ interface Front {
 }
 
 export function createTaskListeners(advertise: Advertise | undefined): TaskListeners {
-  const folder = mkdtempSync(join(tmpdir(), 'cognition-tasks-'));
+  const folder = socketFolder();
   const openFront = advertise === undefined ? ownAddresses() : portsOf(advertise);
   let count = 0;
   return {
@@ -71,6 +72,27 @@ export function createTaskListeners(advertise: Advertise | undefined): TaskListe
     },
     close: () => rmSync(folder, { recursive: true, force: true }),
   };
+}
+
+/** A folder of this process; those of servers that were killed go. */
+function socketFolder(): string {
+  const parent = shortFolder();
+  for (const name of readdirSync(parent)) {
+    const pid = /^cognition-tasks-(\d+)-/.exec(name)?.[1];
+    if (pid === undefined || existsSync(`/proc/${pid}`)) continue;
+    try {
+      rmSync(join(parent, name), { recursive: true, force: true });
+    } catch {
+      // It is of another user.
+    }
+  }
+  return mkdtempSync(join(parent, `cognition-tasks-${process.pid}-`));
+}
+
+/** The path of a Unix socket has at most 107 bytes. */
+function shortFolder(): string {
+  const usual = tmpdir();
+  return Buffer.byteLength(usual) <= FOLDER_BYTES ? usual : '/tmp';
 }
 
 /** Both directions, with their ends; the daemon's backlog holds calls that come before it is ready. */
