@@ -1,10 +1,8 @@
 /** A standalone server that is expected not to start. */
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
+import { SERVER_COMMAND } from '../../infra/local/server-command.ts';
 import { newFolder, removeFolder } from './standalone.ts';
-
-const main = fileURLToPath(new URL('../../infra/local/main.ts', import.meta.url));
 
 export interface Refusal {
   /** null when it had to be killed because it did start. */
@@ -15,7 +13,7 @@ export interface Refusal {
 
 export async function refusalOf(env: Record<string, string>): Promise<Refusal> {
   const folder = newFolder();
-  const child = spawn(process.execPath, [main], {
+  const child = spawn(process.execPath, SERVER_COMMAND, {
     env: {
       ...process.env,
       COGNITION_PORT: '0',

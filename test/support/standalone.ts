@@ -27,16 +27,21 @@ export function removeFolder(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** @param folder of a former server, to go on with its data. */
+/**
+ * @param folder of a former server, to go on with its data.
+ * @param command starts the server; default: this Node, as `npm run local` does.
+ */
 export async function startStandalone(
   env: Record<string, string> = {},
   folder: string = newFolder(),
+  command: readonly [string, ...string[]] = [process.execPath, ...SERVER_COMMAND],
 ): Promise<StandaloneProcess> {
   const configDir = join(folder, 'config');
   const localFile = join(configDir, 'local.json');
   rmSync(localFile, { force: true });
   let log = '';
-  const child = spawn(process.execPath, SERVER_COMMAND, {
+  const [program, ...args] = command;
+  const child = spawn(program, args, {
     env: {
       ...process.env,
       COGNITION_PORT: '0',
