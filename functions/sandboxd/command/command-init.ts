@@ -72,6 +72,12 @@ if ($child == 0) {
 }
 syscall $prctl + 0, 4, 0, 0, 0, 0;
 close $out_write; close $err_write; close STDIN;
+# Where no namespace takes the command along, this does when the daemon is gone, and it ends with the init.
+if (!$isolated && (fork // 1) == 0) {
+  syscall $prctl + 0, 1, 9, 0, 0, 0;
+  sysread $control, my $end, 1;
+  kill 'KILL', -getpgrp;
+}
 while ((my $gone = waitpid -1, 0) > 0) {
   if ($gone == $child) { syswrite $control, "exit $?\n"; last }
 }

@@ -13,6 +13,16 @@ export interface Bubblewrap {
   readonly disable_userns: boolean;
 }
 
+async function versionText(): Promise<string> {
+  try {
+    return (await promisify(execFile)(PATH, ['--version'])).stdout;
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const message = `runs need ${PATH}, which cannot be started (${reason}): install bubblewrap again`;
+    throw new CognitionError('sandbox_unavailable', message, { cause });
+  }
+}
+
 /** @throws CognitionError `sandbox_unavailable` */
 export async function findBubblewrap(): Promise<Bubblewrap> {
   for (const [path, name] of [
@@ -23,7 +33,7 @@ export async function findBubblewrap(): Promise<Bubblewrap> {
     const fix = `install ${name}, e.g. \`sudo apt-get install ${name}\``;
     throw new CognitionError('sandbox_unavailable', `runs need ${path}: ${fix}`);
   }
-  const { stdout } = await promisify(execFile)(PATH, ['--version']);
+  const stdout = await versionText();
   const [, major = '0', minor = '0'] = /(\d+)\.(\d+)/.exec(stdout) ?? [];
   const version = Number(major) * 1_000 + Number(minor);
   if (version < 6) {
