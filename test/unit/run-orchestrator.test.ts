@@ -19,7 +19,11 @@ const STATES = [
 ];
 const refOf = (n: number): RunRef => ({ fingerprint: FINGERPRINT, run_id: String(n).padStart(26, '0') });
 
-function orchestratorOf(change: Partial<InterpretedOrchestratorDeps['handlers']> = {}) {
+function orchestratorOf(
+  change: Partial<InterpretedOrchestratorDeps['handlers']> = {},
+  beforeEnd: () => Promise<void> = async () => undefined,
+  retryScale = 0,
+) {
   const calls: { state: string; payload: unknown }[] = [];
   const failed: { run: RunRef; code: string }[] = [];
   const answers: Record<string, unknown> = { AwaitSandbox: { status: 'done' }, Execute: { status: 'done' } };
@@ -36,9 +40,12 @@ function orchestratorOf(change: Partial<InterpretedOrchestratorDeps['handlers']>
   const orchestrator = createInterpretedOrchestrator({
     definition: RUN_MACHINE,
     handlers,
-    onFailedExecution: async (run, { code }) => void failed.push({ run, code }),
+    onFailedExecution: async (run, { code }) => {
+      await beforeEnd();
+      failed.push({ run, code });
+    },
     logger: quiet,
-    retryScale: 0,
+    retryScale,
   });
   return { orchestrator, calls, failed };
 }
@@ -114,6 +121,39 @@ describe('an execution', () => {
     await orchestrator.idle();
 
     expect(failed).toEqual([{ run: refOf(1), code: 'internal_error' }]);
+  });
+
+  it('that nothing can end at once is ended as soon as something can, under the code that stopped it', async () => {
+    const full = async () => {
+      throw Object.assign(new Error('no space left'), { name: 'storage_full' });
+    };
+    let attempts = 0;
+    const { orchestrator, failed } = orchestratorOf(
+      { Finish: full, RecordFailure: full, Teardown: full },
+      async () => {
+        attempts += 1;
+        if (attempts < 4) await full();
+      },
+    );
+
+    await orchestrator.start(refOf(1));
+    await orchestrator.idle();
+
+    expect(attempts).toBe(4);
+    expect(failed).toEqual([{ run: refOf(1), code: 'storage_full' }]);
+  });
+
+  it('that nothing can end keeps no process from closing', async () => {
+    const broken = async () => {
+      throw new Error('broken');
+    };
+    const { orchestrator } = orchestratorOf({ Teardown: broken }, broken, 1);
+    await orchestrator.start(refOf(1));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+
+    await orchestrator.close(0);
+
+    expect(orchestrator.active).toBe(0);
   });
 });
 

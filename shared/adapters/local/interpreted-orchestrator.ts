@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { StateMachine } from 'aws-local-stepfunctions';
 import * as z from 'zod';
+import { errorCodeSchema } from '../../contracts/error-codes.ts';
 import { type RunRef, TRANSIENT_ERROR } from '../../contracts/workflow.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type { RunOrchestrator } from '../../ports/run-orchestrator.ts';
@@ -37,6 +39,7 @@ export function createInterpretedOrchestrator(deps: InterpretedOrchestratorDeps)
   const machine = createMachine(deps.definition, deps.retryScale ?? 1);
   const taskResourceLocalHandlers = localHandlers(deps.handlers);
   const active = new Map<string, { readonly abort: () => void; readonly ended: Promise<void> }>();
+  const closing = new AbortController();
   let closed = false;
 
   const start = async ({ fingerprint, run_id }: RunRef): Promise<void> => {
@@ -46,7 +49,7 @@ export function createInterpretedOrchestrator(deps: InterpretedOrchestratorDeps)
     const ended = execution.result
       .then(
         () => undefined,
-        (error: unknown) => (closed ? undefined : endOutside(deps, run, error)),
+        (error: unknown) => (closed ? undefined : endOutside(deps, run, error, closing.signal)),
       )
       .finally(() => active.delete(run_id));
     active.set(run_id, { abort: execution.abort, ended });
@@ -71,6 +74,7 @@ export function createInterpretedOrchestrator(deps: InterpretedOrchestratorDeps)
     async close(graceMs = 0) {
       closed = true;
       await settle(idle(), graceMs);
+      closing.abort();
       for (const { abort } of active.values()) abort();
       await idle();
     },
@@ -84,19 +88,45 @@ async function settle(work: Promise<void>, graceMs: number): Promise<void> {
   clearTimeout(timer);
 }
 
+/** Some minutes: what kept the machine from ending the run, such as a full disk, keeps this from it for a while too. */
+const END_ATTEMPTS = 30;
+const END_PAUSE_MS = { first: 1_000, last: 60_000 } as const;
+
 async function endOutside(
-  { onFailedExecution, logger }: InterpretedOrchestratorDeps,
+  { onFailedExecution, logger, retryScale = 1 }: InterpretedOrchestratorDeps,
   run: RunRef,
   error: unknown,
+  closing: AbortSignal,
 ): Promise<void> {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const name = cause instanceof Error ? cause.name : 'unknown';
   logger.error('run.execution_failed', { ...run, error: name });
+  for (let attempt = 0; attempt < END_ATTEMPTS && !closing.aborted; attempt += 1) {
+    try {
+      await onFailedExecution(run, failureOf(name));
+      return;
+    } catch (failure) {
+      const reason = failure instanceof Error ? failure.message : 'unknown';
+      logger.error('run.outside_end_failed', { ...run, reason });
+    }
+    await pause(Math.min(END_PAUSE_MS.last, END_PAUSE_MS.first * 2 ** attempt) * retryScale, closing);
+  }
+}
+
+function failureOf(name: string): { code: string; message: string } {
+  if (name === TRANSIENT_ERROR) return { code: name, message: '' };
+  const code = errorCodeSchema.safeParse(name);
+  return code.success
+    ? { code: code.data, message: 'a step failed, and the end of the run could not be recorded at once' }
+    : { code: 'internal_error', message: '' };
+}
+
+/** Closing ends it early. */
+async function pause(ms: number, closing: AbortSignal): Promise<void> {
   try {
-    await onFailedExecution(run, { code: name === TRANSIENT_ERROR ? name : 'internal_error', message: '' });
-  } catch (failure) {
-    const reason = failure instanceof Error ? failure.message : 'unknown';
-    logger.error('run.outside_end_failed', { ...run, reason });
+    await sleep(ms, undefined, { signal: closing });
+  } catch (error) {
+    if (!closing.aborted) throw error;
   }
 }
 
