@@ -45,6 +45,11 @@ async function pinTime(client: BenchClient): Promise<number> {
   return Date.parse(timings.pinned_at) - Date.parse(timings.queued_at);
 }
 
+interface Samples {
+  readonly few: number[];
+  readonly many: number[];
+}
+
 interface Side {
   readonly server: StandaloneProcess;
   readonly client: BenchClient;
@@ -65,9 +70,11 @@ export async function skillReads(): Promise<BenchRow[]> {
   const few = await side(SKILLS.few, scope);
   const many = await side(SKILLS.many, scope);
   try {
+    // Both, so that the two servers are equally warm when they are compared.
+    await requestsPerSecond(many.server.target, many.client);
     const perSecond = await requestsPerSecond(few.server.target, few.client);
-    const gets = { few: [0].slice(1), many: [0].slice(1) };
-    const pins = { few: [0].slice(1), many: [0].slice(1) };
+    const gets: Samples = { few: [], many: [] };
+    const pins: Samples = { few: [], many: [] };
     for (let round = -50; round < 500; round += 1) {
       const [a, b] = [await getTime(few.client), await getTime(many.client)];
       if (round >= 0) gets.few.push(a);
