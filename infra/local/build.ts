@@ -1,10 +1,12 @@
 /** Bundles what has to start fast: the CLI. sandboxd is bundled by the task runtime, by content. */
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-await build({
+const { metafile } = await build({
   absWorkingDir: root,
   entryPoints: { cli: 'cli/main.ts' },
   outdir: 'dist',
@@ -18,7 +20,13 @@ await build({
   outExtension: { '.js': '.mjs' },
   minifySyntax: true,
   logLevel: 'warning',
+  metafile: true,
   banner: {
     js: "import { createRequire as __cr } from 'node:module'; const require = __cr(import.meta.url);",
   },
 });
+
+// Names hold hashes, so files of former builds would pile up.
+for (const name of readdirSync(join(root, 'dist'))) {
+  if (!Object.hasOwn(metafile.outputs, `dist/${name}`)) rmSync(join(root, 'dist', name));
+}

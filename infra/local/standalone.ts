@@ -83,7 +83,7 @@ export async function startStandalone(
     skills: createSkillRegistry(shared),
     agents: createAgentRegistry(shared),
   });
-  const gateway = apiGateway(stores, identity, logger);
+  const gateway = apiGateway(stores, identity, logger, settings.log_level === 'debug');
   endpoint = await listen(gateway, settings.port);
   await orchestrator.resumeAll(boundary.records.listActive());
   const stopMaintaining = maintain(stores, boundary, { clock, logger });
@@ -104,7 +104,12 @@ export async function startStandalone(
   };
 }
 
-const apiGateway = ({ links, objects }: LocalStores, identity: LocalIdentity, logger: Logger): Server =>
+const apiGateway = (
+  { links, objects }: LocalStores,
+  identity: LocalIdentity,
+  logger: Logger,
+  accessLog: boolean,
+): Server =>
   createGateway({
     handlers: { skills, 'skill-validations': skillValidations, agents, runs, artifacts },
     credentials: identity.credentials,
@@ -112,6 +117,7 @@ const apiGateway = ({ links, objects }: LocalStores, identity: LocalIdentity, lo
     downloads: downloadsOf(links, objects),
     clock,
     logger,
+    accessLog,
   });
 
 /** @param boundary read at the first failure: the machine is part of it. */

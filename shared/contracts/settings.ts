@@ -57,7 +57,7 @@ const environmentSchema = z.strictObject({
   COGNITION_LOG_LEVEL: withDefault(
     z.enum(['debug', 'info', 'warn', 'error'], 'is debug, info, warn or error'),
     'info',
-    'the least severe log line that is written: `debug`, `info`, `warn` or `error`',
+    'the least severe log line that is written: `debug` (a line for each request too), `info`, `warn` or `error`',
   ),
   COGNITION_SCOPE_BINDINGS: withoutDefault(path, 'JSON file: which principal may assert which scopes'),
   COGNITION_SANDBOX_PROFILES: withoutDefault(path, 'JSON file with the sandbox profiles'),

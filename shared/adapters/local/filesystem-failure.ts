@@ -1,5 +1,5 @@
-import { CognitionError } from '../../domain/cognition-error.ts';
 import { TransientError } from '../../domain/transient-error.ts';
+import { storageFull } from './storage-full.ts';
 
 const FULL = new Set(['ENOSPC', 'EDQUOT']);
 const BUSY = new Set(['EMFILE', 'ENFILE', 'EAGAIN', 'EBUSY', 'ENOMEM']);
@@ -19,11 +19,7 @@ export function systemErrorCode(error: unknown): string | undefined {
 export function filesystemFailure(error: unknown, root: string): unknown {
   const code = systemErrorCode(error);
   if (code === undefined) return error;
-  if (FULL.has(code)) {
-    return new CognitionError('storage_full', `no space left in ${root}: free some and try again`, {
-      cause: error,
-    });
-  }
+  if (FULL.has(code)) return storageFull(`no space left in ${root}: free some and try again`, error);
   if (BUSY.has(code)) return new TransientError(`${root} is busy (${code})`, error);
   return UNAVAILABLE.has(code) ? new TransientError(`${root} cannot be used (${code})`, error) : error;
 }

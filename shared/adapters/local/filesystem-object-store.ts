@@ -3,7 +3,7 @@
  * fails where something is already; so a reader never sees a part, and of two writers one wins.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { link, mkdir, open, rename, rm, rmdir, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CognitionError } from '../../domain/cognition-error.ts';
@@ -29,8 +29,9 @@ export function createFilesystemObjectStore(options: FilesystemObjectStoreOption
   const { root, clock, signDownload } = options;
   const objects = join(root, 'objects');
   const incoming = join(root, 'incoming');
-  rmSync(incoming, { recursive: true, force: true });
   for (const folder of [objects, incoming]) mkdirSync(folder, { recursive: true, mode: 0o700 });
+  // One by one: whoever writes at this moment tries again, and finds the folder.
+  for (const name of readdirSync(incoming)) rmSync(join(incoming, name), { recursive: true, force: true });
 
   const fileOf = (key: string): string => {
     checkObjectKey(key);

@@ -1,5 +1,6 @@
 import { CognitionError } from '../../domain/cognition-error.ts';
 import { TransientError } from '../../domain/transient-error.ts';
+import { storageFull } from './storage-full.ts';
 
 const BUSY = 5;
 const LOCKED = 6;
@@ -15,9 +16,7 @@ export function sqliteFailure(error: unknown, path: string): unknown {
   // The low byte is the kind, the rest is detail.
   switch (error.errcode & 0xff) {
     case FULL:
-      return new CognitionError('storage_full', `no space left for ${path}: free some, or raise its limit`, {
-        cause,
-      });
+      return storageFull(`no space left for ${path}: free some, or raise its limit`, cause);
     case BUSY:
     case LOCKED:
       return new TransientError(`${path} is in use by another process`, cause);

@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('../../../../', import.meta.url));
 /** @returns the source of the bundle; the same sources give the same bytes. */
 export async function buildSandboxd(): Promise<Buffer> {
   // Loaded here, so that a server whose bundle is staged already need not.
-  const { build } = await import('esbuild');
+  const { build, stop } = await import('esbuild');
   const result = await build({
     absWorkingDir: root,
     entryPoints: ['functions/sandboxd/main.ts'],
@@ -22,6 +22,8 @@ export async function buildSandboxd(): Promise<Buffer> {
     alias: { zod: './functions/sandboxd/mini-zod.ts' },
     logLevel: 'silent',
   });
+  // Its process would stay for as long as this one.
+  await stop();
   const file = result.outputFiles[0];
   if (file === undefined) throw new Error('esbuild has built no file for sandboxd');
   return Buffer.from(requireBuiltins(file.text));
