@@ -45,7 +45,7 @@ async function startFargate(options: LocalSandboxesOptions, runtime: TaskRuntime
   const ecs = new ECSClient({
     endpoint,
     region: LOCAL_REGION,
-    // Local Fargate listens on loopback and looks at no signature; the client insists on making one.
+    // Local Fargate looks at the secret in its endpoint and at no signature; the client insists on making one.
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
     maxAttempts: 3,
   });

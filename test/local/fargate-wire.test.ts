@@ -20,8 +20,13 @@ afterAll(async () => {
   await fargate.close();
 });
 
-const post = (target: string, body: string, headers: Record<string, string> = {}) =>
-  fetch(fargate.endpoint, {
+const post = (
+  target: string,
+  body: string,
+  headers: Record<string, string> = {},
+  url: string | URL = fargate.endpoint,
+) =>
+  fetch(url, {
     method: 'POST',
     body,
     headers: {
@@ -188,7 +193,22 @@ describe('the other calls', () => {
     expect(await answer.json()).toMatchObject({ __type: 'AccessDeniedException' });
   });
 
-  it('GET / says what runs here', async () => {
+  it.each(['/', '/x/..//', `/${'A'.repeat(32)}`, '/%2e/'])(
+    'a call that does not know the whole endpoint is refused: %s',
+    async (path) => {
+      const { tasks } = await fargate.ecs.send(new RunTaskCommand(runTaskInput()));
+      const asked = { cluster: 'cognition', task: tasks?.[0]?.taskArn };
+
+      const stop = await post('StopTask', JSON.stringify(asked), {}, new URL(path, fargate.endpoint));
+      const status = await fetch(new URL(path, fargate.endpoint));
+
+      expect(await stop.json()).toMatchObject({ __type: 'AccessDeniedException' });
+      expect(await status.json()).toMatchObject({ __type: 'AccessDeniedException' });
+      expect(await fargate.describe(asked.task)).toMatchObject({ desiredStatus: 'RUNNING' });
+    },
+  );
+
+  it('GET says what runs here', async () => {
     const status = await (await fetch(fargate.endpoint)).json();
 
     expect(status).toMatchObject({

@@ -1,5 +1,5 @@
 /** AWS JSON 1.1 over HTTP: the outermost layer of local Fargate. */
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { Logger } from '../../../shared/ports/logger.ts';
@@ -9,8 +9,20 @@ import type { EcsOperations } from './ecs-operations.ts';
 const TARGET = /^AmazonEC2ContainerServiceV20141113\.([A-Za-z]{1,64})$/;
 const BODY_BYTES = 256 * 1024;
 
-/** `status` is answered to GET /, for people and for `doctor`. */
-export function createEcsServer(operations: EcsOperations, status: () => unknown, log: Logger): Server {
+export interface EcsServerOptions {
+  readonly operations: EcsOperations;
+  /** Answered to GET, for people. */
+  readonly status: () => unknown;
+  /**
+   * Path of the endpoint, a secret: whoever can call starts tasks, sees whose there are and stops them, and loopback
+   * is open to every user of a machine.
+   */
+  readonly path: string;
+  readonly log: Logger;
+}
+
+export function createEcsServer({ operations, status, path, log }: EcsServerOptions): Server {
+  const knows = secretPath(path);
   const answer = (response: ServerResponse, code: number, type: string, body: unknown): void => {
     const bytes = Buffer.from(JSON.stringify(body));
     response.writeHead(code, {
@@ -21,11 +33,13 @@ export function createEcsServer(operations: EcsOperations, status: () => unknown
     response.end(bytes);
   };
   return createServer({ keepAliveTimeout: 75_000, maxHeaderSize: 16 * 1024 }, (request, response) => {
-    if (request.method === 'GET' && request.url === '/' && request.headers.origin === undefined) {
+    const known = knows(request.url ?? '');
+    if (known && request.method === 'GET' && request.headers.origin === undefined) {
       answer(response, 200, 'application/json', status());
       return;
     }
-    serve(operations, request).then(
+    const served = known ? serve(operations, request) : Promise.reject(unknownPath());
+    served.then(
       (body) => answer(response, 200, 'application/x-amz-json-1.1', body),
       (cause: unknown) => {
         const error = asEcsError(cause, log);
@@ -36,6 +50,19 @@ export function createEcsServer(operations: EcsOperations, status: () => unknown
     );
   });
 }
+
+/** An SDK adds a slash to the endpoint. */
+function secretPath(path: string): (url: string) => boolean {
+  const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
+  const expected = hash(path);
+  return (url) => timingSafeEqual(hash(url.replace(/\/$/, '')), expected);
+}
+
+const unknownPath = (): EcsError =>
+  new EcsError(
+    'AccessDeniedException',
+    'the endpoint has a path that this server chose at its start; use all of it',
+  );
 
 async function serve(operations: EcsOperations, request: IncomingMessage): Promise<unknown> {
   // A browser page of another origin must not reach this server; no SDK sends Origin.

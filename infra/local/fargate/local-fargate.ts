@@ -3,6 +3,7 @@
  * does on one machine and beside an emulator, so that one adapter serves all three. It keeps nothing on disk:
  * after a restart every task is MISSING, and the runtime has seen to it that its processes are dead.
  */
+import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:http';
 import { availableParallelism } from 'node:os';
 import type { SandboxProfile } from '../../../shared/contracts/sandbox-profile.ts';
@@ -42,7 +43,10 @@ export interface LocalFargateOptions {
 }
 
 export interface LocalFargate {
-  /** @throws CognitionError `sandbox_unavailable` when the port is taken, or tasks could not listen here. */
+  /**
+   * @returns an endpoint that is a secret: there is no other key to it.
+   * @throws CognitionError `sandbox_unavailable` when the port is taken, or tasks could not listen here.
+   */
   start(port?: number): Promise<{ endpoint: string }>;
   /** Kills every task; the runtime stays with whoever made it. */
   close(): Promise<void>;
@@ -83,14 +87,15 @@ export function createLocalFargate(options: LocalFargateOptions): LocalFargate {
     image_identities: identities,
     tasks: runner.counts(),
   });
-  const server = createEcsServer(operations, status, log);
+  const path = `/${randomBytes(24).toString('base64url')}`;
+  const server = createEcsServer({ operations, status, path, log });
   const host = options.host ?? '127.0.0.1';
   return {
     start: async (port = 0) => {
       // Found out now rather than by the first run.
       const probe = await listeners.open();
       probe.close();
-      return { endpoint: `http://${host}:${await listen(server, host, port)}` };
+      return { endpoint: `http://${host}:${await listen(server, host, port)}${path}` };
     },
     close: async () => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));

@@ -1,6 +1,6 @@
 /**
  * Local Fargate as a process of its own, beside an AWS emulator: functions reach it with AWS_ENDPOINT_URL_ECS.
- * It prints one line of JSON when it is ready.
+ * It prints one line of JSON when it is ready; the endpoint in it is the secret that lets a caller in.
  */
 import { parseArgs } from 'node:util';
 import { powertoolsLogger } from '../../../functions/runtime/powertools-logger.ts';
