@@ -83,7 +83,6 @@ async function drained(streams: readonly StreamCapture[]): Promise<void> {
   clearTimeout(timer);
 }
 
-/** A slice may be empty although bytes are there, when they are half a character. */
 const hasMore = (stream: StreamCapture, offset: number): boolean =>
   stream.slice(offset, LIMITS.eventOutputBytes).data.length > 0;
 

@@ -71,11 +71,12 @@ export function captureStream(descriptor: number, keep: number, onChange: () => 
     ended: ended.promise,
     close: () => socket.destroy(),
     slice: (offset, limit) => {
-      const start = Math.min(offset, length);
-      const all = Math.min(length, start + limit);
-      const final = all === length && (over || truncated);
-      const end = final ? all : start + wholeCharacters(kept.subarray(start, all), all - start);
-      return { data: kept.subarray(start, end), next_offset: end, length, truncated };
+      // Half a character does not count as kept before its rest has come: nobody could be given it yet.
+      const ready = over || truncated ? length : wholeCharacters(kept, length);
+      const start = Math.min(offset, ready);
+      const all = Math.min(ready, start + limit);
+      const end = all === ready ? all : start + wholeCharacters(kept.subarray(start, all), all - start);
+      return { data: kept.subarray(start, end), next_offset: end, length: ready, truncated };
     },
   };
 }
