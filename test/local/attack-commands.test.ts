@@ -26,3 +26,18 @@ it.each([
 
   expect(run).toMatchObject({ status: 'succeeded', failure: null, stdout });
 });
+
+it('thousands of outputs with names that grow when they are escaped do not hide a good one', async () => {
+  const script = [
+    'for n in range(3500):',
+    "    open('/outputs/' + chr(1) * 250 + str(n), 'w')",
+    "open('/outputs/good', 'w')",
+  ];
+
+  const { json: run } = await api.run({
+    agent: 'agent',
+    command: { argv: ['python3', '-c', script.join('\n')] },
+  });
+
+  expect(run).toMatchObject({ status: 'succeeded', failure: null, artifact_count: 1 });
+});

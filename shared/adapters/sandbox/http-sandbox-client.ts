@@ -11,6 +11,7 @@ import {
   packageReceiptSchema,
   sealReceiptSchema,
 } from '../../contracts/daemon.ts';
+import { LIMITS } from '../../contracts/limits.ts';
 import { sha256Hex } from '../../domain/sha256.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
@@ -21,8 +22,8 @@ import { callSandbox, type SandboxAnswer, type SandboxCall } from './sandbox-cal
 
 const KiB = 1_024;
 const ANSWER_BYTES = 256 * KiB;
-/** A list of the most entries a collector looks at, with long names. */
-const OUTPUT_LIST_BYTES = 4_096 * KiB;
+/** A list of the most entries a collector looks at, with names as long as they are shown and escaped byte by byte. */
+const OUTPUT_LIST_BYTES = 2 * KiB * LIMITS.outputEntries;
 /** Parsed to nothing but a few words; a message is cut further. */
 const ERROR_BYTES = 16 * KiB;
 const MESSAGE_LENGTH = 500;
