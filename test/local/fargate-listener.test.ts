@@ -1,6 +1,6 @@
 /** What a task inherits must lead nowhere, even in the hands of a daemon that has been taken over. */
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmdirSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, rmdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { createTaskListeners } from '../../infra/local/fargate/task-listeners.ts
 
 /** Above what the kernel gives. */
 const DEAD_PID = 99_999_999;
+const isRoot = process.getuid?.() === 0;
 
 const listeners = createTaskListeners(undefined);
 afterAll(() => listeners.close());
@@ -65,5 +66,20 @@ describe('the folder of the sockets', () => {
     expect(existsSync(dead)).toBe(false);
     expect(existsSync(living)).toBe(true);
     rmdirSync(living);
+  });
+
+  it('that is of another user stays, though its name says that its server is dead', () => {
+    const link = join(tmpdir(), `cognition-tasks-${DEAD_PID}-link`);
+    const target = mkdtempSync(join(tmpdir(), 'cognition-target-'));
+    writeFileSync(join(target, 'kept'), '');
+    symlinkSync(target, link);
+    const foreign = mkdtempSync(join(tmpdir(), `cognition-tasks-${DEAD_PID}-`));
+    if (isRoot) chownSync(foreign, 54_321, 54_321);
+
+    createTaskListeners(undefined).close();
+
+    expect(existsSync(join(target, 'kept'))).toBe(true);
+    expect(existsSync(foreign)).toBe(isRoot);
+    for (const path of [target, link, foreign]) rmSync(path, { recursive: true, force: true });
   });
 });

@@ -8,7 +8,7 @@
  * meets nobody for 65,000 tasks, or for a restart.
  */
 import { randomInt } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { connect, createServer, type ListenOptions, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -74,19 +74,23 @@ export function createTaskListeners(advertise: Advertise | undefined): TaskListe
   };
 }
 
-/** A folder of this process; those of servers that were killed go. */
+/**
+ * A folder of this process; those of servers that were killed go. Root could remove those of others too, but their
+ * owners could turn a folder into a link to anything in the middle of that.
+ */
 function socketFolder(): string {
   const parent = shortFolder();
   for (const name of readdirSync(parent)) {
     const pid = /^cognition-tasks-(\d+)-/.exec(name)?.[1];
-    if (pid === undefined || existsSync(`/proc/${pid}`)) continue;
-    try {
-      rmSync(join(parent, name), { recursive: true, force: true });
-    } catch {
-      // It is of another user.
-    }
+    if (pid === undefined || existsSync(`/proc/${pid}`) || !isOurs(join(parent, name))) continue;
+    rmSync(join(parent, name), { recursive: true, force: true });
   }
   return mkdtempSync(join(parent, `cognition-tasks-${process.pid}-`));
+}
+
+function isOurs(folder: string): boolean {
+  const status = lstatSync(folder, { throwIfNoEntry: false });
+  return status?.isDirectory() === true && status.uid === process.getuid?.();
 }
 
 /** The path of a Unix socket has at most 107 bytes. */
