@@ -87,6 +87,8 @@ describe('Paths of one package', () => {
     [['é.md', 'e\u0301.md'], ['path_duplicate']],
     [['a.md', 'A.md'], ['path_case_collision']],
     [['ß.md', 'SS.md'], ['path_case_collision']],
+    [['ẞ.md', 'ß.md'], ['path_case_collision']],
+    [['ẞ.md', 'ss.md'], ['path_case_collision']],
     [['ς', 'σ'], ['path_case_collision']],
     [['dir/a', 'Dir/b'], ['path_case_collision']],
     [['skill.md'], ['path_case_collision']],

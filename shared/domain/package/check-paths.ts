@@ -10,8 +10,8 @@ type PathCode = PackageProblem['code'];
 
 const RESERVED_DIRECTORY = '.cognition';
 
-/** Equal for two names that a file system without case could take for one. */
-const fold = (path: string): string => path.toUpperCase().toLowerCase();
+/** Equal for two names that a file system without case could take for one. A capital ẞ is SS only by way of ß. */
+const fold = (path: string): string => path.toLowerCase().toUpperCase().toLowerCase();
 
 /** Problems of one path by itself, which is in NFC already. */
 export function checkPath(path: string, problems: ProblemList): void {
