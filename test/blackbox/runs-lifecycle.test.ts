@@ -104,7 +104,9 @@ describe('events', () => {
     expect(times).toEqual(times.toSorted((a, b) => a - b));
     const types = events.map(({ type }) => type);
     const told = types.filter((type, index) => type !== types[index - 1]);
-    expect(told.filter((type) => type !== 'sandbox.requested')).toEqual([
+    // The first comes when the pool was empty; the last follows the end, and may already be there.
+    const varying = ['sandbox.requested', 'sandbox.stopped'];
+    expect(told.filter((type) => !varying.includes(type))).toEqual([
       'run.queued',
       'run.pinned',
       'sandbox.ready',

@@ -88,7 +88,7 @@ describe.each(SIGNERS)('requests signed by %s', (_name, sign) => {
     const response = await send({ method: 'GET', url: `${gateway.base}${SKILLS}/a%2Fb%20c!'()*` });
 
     expect(response.status).toBe(404);
-    expect(await response.json()).toMatchObject({ code: 'skill_not_found' });
+    expect(await response.json()).toMatchObject({ code: 'not_found' });
   });
 
   it.each([-LIMITS.clockSkewSeconds + 5, LIMITS.clockSkewSeconds - 5])(
