@@ -196,6 +196,28 @@ describe('a daemon that lies about its command', () => {
     expect(denied?.data).toEqual({ alias: '?', at: '?' });
   });
 
+  it('that gives all it claims to have in crumbs is not asked again and again', async () => {
+    let polls = 0;
+    const crumbs = (status: ExecStatus, offset: number): ExecStatus => ({
+      ...status,
+      state: 'running',
+      stdout: { data: 'eA==', next_offset: offset + 1, length: LIMITS.streamBytes, truncated: false },
+    });
+    const client: SandboxClient = {
+      ...backstage.client,
+      execStatus: async (handle, execId, query) => {
+        polls += 1;
+        return crumbs(await backstage.client.execStatus(handle, execId, query), query.stdout_offset);
+      },
+    };
+    process = startProcess(backstage, { ports: { client } });
+
+    const run = await process.run({ ...SCRIPT_RUN, timeout_seconds: 2 });
+
+    expect(run.failure).toMatchObject({ code: 'run_timed_out' });
+    expect(polls).toBeLessThan(1_000);
+  });
+
   it('that never says "exited" is stopped a little after the deadline', async () => {
     const never = (status: ExecStatus): ExecStatus => ({ ...status, state: 'running' });
     const slow: SandboxClient = {

@@ -35,6 +35,8 @@ const FLUSH_BYTES = 64 * 1024;
 const DEADLINE_MARGIN_MS = 20_000;
 const QUICK_POLLS = 8;
 const POLL_PAUSE_MS = 50;
+/** A daemon with more to give fills its slices; one that gives less is asked no more often than a quiet one. */
+const CRUMB_BYTES = 16 * 1024;
 const EGRESS_EVENTS = 20;
 
 interface Pending {
@@ -65,8 +67,7 @@ export async function executeCommand(
       stdout_offset: pending.stdoutOffset,
       stderr_offset: pending.stderrOffset,
     });
-    take(pending, 'stdout', status.stdout);
-    take(pending, 'stderr', status.stderr);
+    const taken = take(pending, 'stdout', status.stdout) + take(pending, 'stderr', status.stderr);
     drained = pending.stdoutOffset >= status.stdout.length && pending.stderrOffset >= status.stderr.length;
     const exited = status.state === 'exited' && drained;
     const now = clock.now();
@@ -83,7 +84,7 @@ export async function executeCommand(
     if (now > deadline) throw new CognitionError('run_timed_out', timedOut(request));
     refuseCancelled((await deps.runs.require(run)).row);
     if (now - began >= executeBudgetMs || stopping?.aborted === true) return { status: 'pending' };
-    if (drained && polls >= QUICK_POLLS) await clock.sleep(POLL_PAUSE_MS);
+    if ((drained || taken < CRUMB_BYTES) && polls >= QUICK_POLLS) await clock.sleep(POLL_PAUSE_MS);
   }
 }
 
@@ -109,8 +110,11 @@ function nothingPending({ progress }: RunRow): Pending {
 const pendingBytes = ({ stdout, stderr }: Pending): number =>
   [...stdout, ...stderr].reduce((sum, bytes) => sum + bytes.byteLength, 0);
 
-/** @throws SandboxRefused for a slice that does not go on where the last one ended: the daemon may be hostile. */
-function take(pending: Pending, stream: StreamName, slice: StreamSlice): void {
+/**
+ * @returns the number of bytes.
+ * @throws SandboxRefused for a slice that does not go on where the last one ended: the daemon may be hostile.
+ */
+function take(pending: Pending, stream: StreamName, slice: StreamSlice): number {
   const bytes = Buffer.from(slice.data, 'base64');
   const offset = stream === 'stdout' ? pending.stdoutOffset : pending.stderrOffset;
   const fits =
@@ -122,6 +126,7 @@ function take(pending: Pending, stream: StreamName, slice: StreamSlice): void {
   if (bytes.length > 0) pending[stream].push(bytes);
   if (stream === 'stdout') pending.stdoutOffset = slice.next_offset;
   else pending.stderrOffset = slice.next_offset;
+  return bytes.length;
 }
 
 interface Flush {
