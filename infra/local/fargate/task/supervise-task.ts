@@ -3,6 +3,8 @@ import type { ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import type { TaskProcess } from './task-runtime.ts';
 
+/** Of what a task says in all its life; a sound one says a few lines. */
+const READ_BYTES = 1024 * 1024;
 const TAIL_BYTES = 4_096;
 
 export interface Supervision {
@@ -14,9 +16,9 @@ export interface Supervision {
 }
 
 export function supervise(child: ChildProcess, options: Supervision): TaskProcess {
-  const tail = keepTail(child.stderr);
   let init: number | undefined;
   let alive = true;
+  const tail = keepTail(child.stderr, () => alive);
   let text = '';
   options.report?.on('error', () => undefined);
   options.report?.on('data', (chunk: Buffer) => {
@@ -28,6 +30,7 @@ export function supervise(child: ChildProcess, options: Supervision): TaskProces
       child.once('error', (error) => resolve({ code: null, signal: null, stderr_tail: error.message }));
       child.once('exit', (code, signal) => {
         alive = false;
+        child.stderr?.resume();
         const end = (): void => resolve({ code, signal, stderr_tail: tail() });
         if (child.stderr === null || child.stderr.closed) end();
         else child.stderr.once('close', end);
@@ -56,9 +59,13 @@ function kill(pid: number): void {
   }
 }
 
-function keepTail(stream: Readable | null): () => string {
+/** A daemon that has been taken over could keep this process busy with words: the rest waits for its end. */
+function keepTail(stream: Readable | null, alive: () => boolean): () => string {
   let text = '';
+  let read = 0;
   stream?.on('data', (chunk: Buffer) => {
+    read += chunk.length;
+    if (read > READ_BYTES && alive()) stream.pause();
     text = (text + chunk.toString('utf8')).slice(-TAIL_BYTES);
   });
   stream?.on('error', () => undefined);
