@@ -239,6 +239,32 @@ describe('bodies', () => {
     expect(JSON.parse((await response.toArray()).join(''))).toMatchObject({ code: 'body_too_large' });
   });
 
+  it('many that come slowly together hold no more than a bound, and free it when they go', async () => {
+    const bounded = await startGateway({ unfinishedBytes: 100_000 });
+    const url = `${bounded.base}${SKILLS}`;
+    const body = JSON.stringify({ name: 't1', content: 'x'.repeat(50_000) });
+    const half = httpRequest(url, {
+      method: 'POST',
+      headers: await aws4fetch({ method: 'POST', url, body }),
+    });
+    half.on('error', () => undefined);
+    half.setHeader('content-length', 90_000);
+    half.write('x'.repeat(80_000));
+    const post = () => send(bounded, { method: 'POST', url, body });
+
+    let during = await post();
+    for (let tries = 0; during.status !== 503 && tries < 50; tries += 1) during = await post();
+    const refusal = await during.json();
+    half.destroy();
+    let after = await post();
+    for (let tries = 0; after.status === 503 && tries < 50; tries += 1) after = await post();
+
+    expect(refusal).toMatchObject({ code: 'unavailable' });
+    expect(during.headers.get('retry-after')).toBe('1');
+    expect(after.status).toBe(201);
+    await bounded.close();
+  });
+
   it('a client that asks before sending is told no without sending', async () => {
     const head = await signedHead('POST', SKILLS);
 

@@ -13,7 +13,7 @@ import type { Logger } from '../../../shared/ports/logger.ts';
 import { DOWNLOADS_PREFIX, type Downloads, sendDownload } from './downloads.ts';
 import { matchRoute } from './match-route.ts';
 import { proxyContext, proxyEvent } from './proxy-event.ts';
-import { ClientGone, checkAnnouncedLength, readBody } from './request-body.ts';
+import { type BodyReader, bodyReader, ClientGone, checkAnnouncedLength } from './request-body.ts';
 import { parseTarget } from './request-target.ts';
 import { sendProblem, sendResult } from './send-answer.ts';
 import { type GatewayCredentials, type SignatureVerifier, signatureVerifier } from './signature-verifier.ts';
@@ -29,12 +29,20 @@ export interface GatewayOptions {
   readonly downloads?: Downloads;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Of bodies that have not come whole yet, all together; see `bodyReader` for the default. */
+  readonly unfinishedBytes?: number;
   /** A line for each request with id, route template, status and latency. Default false. */
   readonly accessLog?: boolean;
 }
 
 /** Requests that one connection may have under way at once; a pipelining client beyond it is cut off. */
 const PIPELINED = 32;
+
+/** What all requests share. */
+interface Gate {
+  readonly verifier: SignatureVerifier;
+  readonly readBody: BodyReader;
+}
 
 interface Exchange {
   readonly request: IncomingMessage;
@@ -48,7 +56,10 @@ interface Exchange {
 
 /** A server that is not listening yet. */
 export function createGateway(options: GatewayOptions): Server {
-  const verifier = signatureVerifier({ service: 'execute-api', ...options });
+  const gate: Gate = {
+    verifier: signatureVerifier({ service: 'execute-api', ...options }),
+    readBody: bodyReader(options.unfinishedBytes),
+  };
   const underWay = new WeakMap<Duplex, number>();
   const accept = (request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean): void => {
     const { socket } = request;
@@ -68,7 +79,7 @@ export function createGateway(options: GatewayOptions): Server {
       awaitsContinue,
       route: 'none',
     };
-    void answer(options, verifier, exchange);
+    void answer(options, gate, exchange);
   };
   const server = createServer({
     // A slow client gets this long for the headers, and for the whole request.
@@ -86,14 +97,10 @@ export function createGateway(options: GatewayOptions): Server {
   return server;
 }
 
-async function answer(
-  options: GatewayOptions,
-  verifier: SignatureVerifier,
-  exchange: Exchange,
-): Promise<void> {
+async function answer(options: GatewayOptions, gate: Gate, exchange: Exchange): Promise<void> {
   const { request, response, requestId } = exchange;
   try {
-    await route(options, verifier, exchange);
+    await route(options, gate, exchange);
   } catch (error) {
     if (error instanceof ClientGone) return;
     const headers = error instanceof NoSuchMethod ? { allow: error.allow.join(', ') } : {};
@@ -132,11 +139,7 @@ class NoSuchMethod extends Error {
   }
 }
 
-async function route(
-  options: GatewayOptions,
-  verifier: SignatureVerifier,
-  exchange: Exchange,
-): Promise<void> {
+async function route(options: GatewayOptions, gate: Gate, exchange: Exchange): Promise<void> {
   const { request, response } = exchange;
   const method = request.method ?? '';
   const { path, query } = parseTarget(request.url ?? '');
@@ -156,13 +159,13 @@ async function route(
   if (match.kind === 'no_such_method') throw new NoSuchMethod(match.allow);
   exchange.route = `${match.route.method} ${match.route.resource}`;
   const signed = { method, path, query, headers: headersOf(request) };
-  const claim = verifier.claim(signed);
+  const claim = gate.verifier.claim(signed);
   checkAnnouncedLength(request);
   if (exchange.awaitsContinue) {
     response.writeContinue();
     exchange.awaitsContinue = false;
   }
-  const body = await readBody(request);
+  const body = await gate.readBody(request);
   await claim.verify(body);
   await invoke(options, exchange, { ...signed, ...match, ...claim, body });
 }
