@@ -7,6 +7,7 @@ import {
 import { isCognitionError } from '../../shared/domain/cognition-error.ts';
 import { TransientError } from '../../shared/domain/transient-error.ts';
 import type { RunSteps } from '../../shared/services/run-steps.ts';
+import { errorFields } from '../runtime/request-logger.ts';
 import { services } from '../runtime/services.ts';
 
 /** What the machine sees of a failure: its name is the stable code that Retry and Catch go by. */
@@ -36,8 +37,14 @@ export function stepHandler<T>(
       return result;
     } catch (error) {
       const failure = toFailure(error);
-      const reason = error instanceof Error ? error.message : 'unknown';
-      logger.warn('run.step_failed', { step, ...run, ms: clock.now() - began, code: failure.name, reason });
+      logger.warn('run.step_failed', {
+        step,
+        ...run,
+        ms: clock.now() - began,
+        code: failure.name,
+        // A step is given no scope values that would have to be taken out.
+        ...errorFields(error, []),
+      });
       throw failure;
     }
   };

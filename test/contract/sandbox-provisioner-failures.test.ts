@@ -64,6 +64,26 @@ const failures = (reason: string, detail?: string) => ({
   body: { tasks: [], failures: [{ reason, detail }] },
 });
 
+describe('what ECS says of a failure', () => {
+  const text = 'User: arn:aws:sts::123456789012:assumed-role/runs is not authorized';
+
+  it.each<[string, typeof answer]>([
+    ['a refusal', error('AccessDeniedException', text)],
+    ['throttling', error('ThrottlingException', text)],
+    ['a failure in its answer', failures('MISSING', text)],
+    ['a lack of capacity', failures('RESOURCE:FARGATE', text)],
+  ])('of %s is for the log and not for builders', async (_, said) => {
+    answer = said;
+
+    const thrown = await provisioner.launch(request).catch((failure: unknown) => failure);
+
+    expect(thrown).toBeInstanceOf(Error);
+    const { message, cause } = thrown as Error;
+    expect(message).not.toContain('123456789012');
+    expect(cause).toMatchObject({ message: text });
+  });
+});
+
 describe('a launch that ECS does not carry out', () => {
   it.each<[string, typeof answer, object]>([
     ['throttling', error('ThrottlingException'), transient],

@@ -21,11 +21,14 @@ const TRANSIENT_NETWORK = new Set([
   'ENETUNREACH',
 ]);
 
-/** @returns the error to throw for a rejected call; `call` is the ECS operation's name. */
+/**
+ * @returns the error to throw for a rejected call; `call` is the ECS operation's name. What ECS says of it, which may
+ * name accounts and roles, stays in the cause: the message may reach a builder.
+ */
 export function ecsFailure(call: string, cause: unknown): Error {
   const name = cause instanceof Error ? cause.name : 'unknown';
   const text = cause instanceof Error ? cause.message : String(cause);
-  const message = `ECS ${call} failed with ${name}: ${text}`;
+  const message = `ECS ${call} failed with ${name}`;
   if (isTransient(cause, name, text)) return new TransientError(message, cause);
   return new CognitionError('sandbox_unavailable', message, { cause });
 }
@@ -47,9 +50,10 @@ function httpStatus(cause: unknown): number | undefined {
 
 /** For `failures` in an answer with status 200. */
 export function launchFailure(reason: string, detail: string | undefined): Error {
-  const message = `ECS did not start the task: ${reason}${detail === undefined ? '' : `, ${detail}`}`;
+  const message = `ECS did not start the task: ${reason}`;
+  const cause = detail === undefined ? undefined : new Error(detail);
   if (reason.startsWith('RESOURCE:') || CAPACITY.test(`${reason} ${detail ?? ''}`)) {
-    return new TransientError(message);
+    return new TransientError(message, cause);
   }
-  return new CognitionError('sandbox_unavailable', message);
+  return new CognitionError('sandbox_unavailable', message, { cause });
 }

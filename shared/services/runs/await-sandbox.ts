@@ -73,6 +73,7 @@ function goneWhileLaunching(task: SandboxTask | undefined): CognitionError {
       'the sandbox was lost before it was ready; start the run again',
     );
   }
-  const reason = task.stopped_reason === undefined ? '' : `: ${task.stopped_reason}`;
-  return new CognitionError('sandbox_unavailable', `the sandbox stopped before it was ready${reason}`);
+  // What the provider says may name its accounts and images, so it is for the log.
+  const cause = new Error(task.stopped_reason ?? 'no reason was given');
+  return new CognitionError('sandbox_unavailable', 'the sandbox stopped before it was ready', { cause });
 }
