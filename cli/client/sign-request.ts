@@ -1,6 +1,6 @@
 /** SigV4 for API Gateway, as IAM-authorized APIs and the standalone server verify it. */
-import { createHash, createHmac } from 'node:crypto';
 import { SignatureV4 } from '@smithy/signature-v4';
+import { NodeSha256 } from '../../shared/domain/node-sha256.ts';
 
 export interface Credentials {
   readonly accessKeyId: string;
@@ -21,35 +21,6 @@ export interface SigningIdentity {
   readonly credentials: Credentials;
   /** Milliseconds since the epoch. */
   readonly now: number;
-}
-
-type HashInput = string | ArrayBuffer | ArrayBufferView;
-
-const bytesOf = (data: HashInput): Buffer | string => {
-  if (typeof data === 'string') return data;
-  if (ArrayBuffer.isView(data)) return Buffer.from(data.buffer, data.byteOffset, data.byteLength);
-  return Buffer.from(data);
-};
-
-/** The hash constructor that the signer asks for, on node:crypto. */
-class NodeSha256 {
-  readonly #hash: ReturnType<typeof createHash> | ReturnType<typeof createHmac>;
-
-  constructor(secret?: HashInput) {
-    this.#hash = secret === undefined ? createHash('sha256') : createHmac('sha256', bytesOf(secret));
-  }
-
-  update(data: HashInput): void {
-    this.#hash.update(bytesOf(data));
-  }
-
-  async digest(): Promise<Uint8Array> {
-    return this.#hash.digest();
-  }
-
-  reset(): void {
-    throw new Error('one hash object serves one digest');
-  }
 }
 
 /** @returns all headers to send, the signature among them; `host` is left to the HTTP client. */

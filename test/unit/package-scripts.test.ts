@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { SERVER_COMMAND } from '../../infra/local/server-command.ts';
 import { temporaryFolder } from '../support/cli-io.ts';
 
 const packageJson = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
@@ -36,5 +37,11 @@ describe('the scripts of package.json', () => {
     const { stdout } = spawnSync('sh', ['-c', script], { cwd: root, env, encoding: 'utf8' });
 
     expect(stdout.split('\n')).toEqual(['system node', 'installed node', '']);
+  });
+
+  it('start the same server as demo, tests and bench do', () => {
+    const flags = SERVER_COMMAND.slice(0, -1);
+
+    expect(scripts.local).toContain(`node ${flags.join(' ')} infra/local/main.ts`);
   });
 });

@@ -7,9 +7,9 @@ import { timingSafeEqual } from 'node:crypto';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { LIMITS } from '../../../shared/contracts/limits.ts';
 import { CognitionError } from '../../../shared/domain/cognition-error.ts';
+import { NodeSha256 } from '../../../shared/domain/node-sha256.ts';
 import { sha256Hex } from '../../../shared/domain/sha256.ts';
 import type { Clock } from '../../../shared/ports/clock.ts';
-import { NodeSha256 } from './node-sha256.ts';
 
 /** Who an access key stands for. */
 export interface GatewayCredentials {
