@@ -1,0 +1,28 @@
+import type { App } from 'aws-cdk-lib';
+import type { DeploymentSettings } from '../shared/contracts/deployment-settings.ts';
+import type { FunctionContext } from './constructs/cognition-function.ts';
+import { NetworkStack } from './stacks/network-stack.ts';
+import { SandboxStack } from './stacks/sandbox-stack.ts';
+import { StorageStack } from './stacks/storage-stack.ts';
+
+export interface DeploymentStacks {
+  readonly storage: StorageStack;
+  readonly network: NetworkStack;
+  readonly sandbox: SandboxStack;
+  /** What the stacks with functions are given. */
+  readonly context: FunctionContext;
+}
+
+/** All stacks of a deployment, `<deployment>-storage` and so on. */
+export function createDeployment(
+  app: App,
+  settings: DeploymentSettings,
+  bundles: ReadonlyMap<string, string>,
+): DeploymentStacks {
+  const named = (name: string): string => `${settings.deployment}-${name}`;
+  const storage = new StorageStack(app, named('storage'), { settings });
+  const network = new NetworkStack(app, named('network'), { settings });
+  const sandbox = new SandboxStack(app, named('sandbox'), { settings, storage, network });
+  const context: FunctionContext = { settings, bundles, storage, network, sandbox };
+  return { storage, network, sandbox, context };
+}
