@@ -29,7 +29,7 @@ export function stepHandler<T>(
   return async (event) => {
     const input = stepInputSchema.parse(event);
     const run: RunRef = { fingerprint: input.fingerprint, run_id: input.run_id };
-    const { steps, logger, clock } = services();
+    const { steps, logger, metrics, clock } = services();
     const began = clock.now();
     try {
       const result = await act(steps, run, input);
@@ -37,6 +37,7 @@ export function stepHandler<T>(
       return result;
     } catch (error) {
       const failure = toFailure(error);
+      if (failure.name === 'digest_mismatch') metrics.add({ name: 'DigestFailures' });
       logger.warn('run.step_failed', {
         step,
         ...run,

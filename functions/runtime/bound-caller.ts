@@ -24,7 +24,7 @@ export const boundCaller: ApiMiddleware = {
     if (call === undefined) throw new Error('the request context comes first in the chain');
     const caller = resolveCaller(call.http, services().bindings);
     refuseOtherScopes(call.http);
-    const logger = requestLogger(call.logger, { scope_fingerprint: caller.fingerprint });
+    const logger = requestLogger(call.logger, { fingerprint: caller.fingerprint });
     context.api = { ...call, caller, logger };
   },
 };
@@ -41,6 +41,7 @@ function resolveCaller(http: HttpEvent, bindings: readonly ScopeBinding[]): Call
   const principal = callerIdentitySchema.safeParse(http.requestContext.identity);
   const known = principal.success ? knownScope(ref) : undefined;
   if (!principal.success || known === undefined || !mayAssert(bindings, principal.data, known.scope)) {
+    services().metrics.add({ name: 'ScopeDenied' });
     throw notAllowed();
   }
   return {

@@ -10,6 +10,7 @@ export const problemAnswers: ApiMiddleware = {
     const answer = problemOf(error, requestIdOf(context));
     const logger = context.api?.logger ?? services().logger;
     const fields = { code: answer.problem.code, status: answer.status };
+    if (answer.problem.code === 'digest_mismatch') services().metrics.add({ name: 'DigestFailures' });
     if (answer.status >= 500) {
       logger.error('request failed', {
         ...fields,

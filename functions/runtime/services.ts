@@ -5,6 +5,7 @@
 import type { ScopeBinding } from '../../shared/contracts/scope.ts';
 import type { Clock } from '../../shared/ports/clock.ts';
 import type { Logger } from '../../shared/ports/logger.ts';
+import type { Metrics } from '../../shared/ports/metrics.ts';
 import type { TableStore } from '../../shared/ports/table-store.ts';
 import type { AgentRegistry } from '../../shared/services/agent-registry.ts';
 import type { InputArtifacts } from '../../shared/services/input-artifacts.ts';
@@ -16,6 +17,7 @@ export interface Services {
   readonly table: TableStore;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly metrics: Metrics;
   readonly bindings: readonly ScopeBinding[];
   readonly skills: SkillRegistry;
   readonly agents: AgentRegistry;

@@ -12,6 +12,7 @@ import {
   createInterpretedOrchestrator,
   type InterpretedOrchestratorDeps,
 } from '../../shared/adapters/local/interpreted-orchestrator.ts';
+import { noMetrics } from '../../shared/adapters/no-metrics.ts';
 import { createHttpSandboxClient } from '../../shared/adapters/sandbox/http-sandbox-client.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { createUlidIds } from '../../shared/adapters/ulid-ids.ts';
@@ -62,8 +63,9 @@ export async function startStandalone(
   const sandboxes = await createLocalSandboxes({ ...settings, profiles, clock, logger });
   const stopping = new AbortController();
   const orchestrator = runMachine(logger, () => boundary);
-  const reader = createPackageReader(stores);
-  const shared = { ...stores, reader, clock, ids, random, logger };
+  const metrics = noMetrics;
+  const reader = createPackageReader({ ...stores, metrics });
+  const shared = { ...stores, reader, clock, ids, random, logger, metrics };
   const boundary = createRunBoundary({
     ...shared,
     provisioner: sandboxes.provisioner,

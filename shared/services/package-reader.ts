@@ -3,6 +3,7 @@ import { decodePackage, type PackageEntry, packageDigest } from '../domain/canon
 import { CognitionError } from '../domain/cognition-error.ts';
 import { isExecutable } from '../domain/package/is-executable.ts';
 import { sha256Hex } from '../domain/sha256.ts';
+import type { Metrics } from '../ports/metrics.ts';
 import type { SkillPackageStore } from '../ports/skill-package-store.ts';
 
 interface IndexedFile {
@@ -26,6 +27,7 @@ export interface PackageReader {
 
 export interface PackageReaderDeps {
   readonly packages: SkillPackageStore;
+  readonly metrics: Metrics;
   /** Bytes of memory for indexes, roughly; default 16 MiB. */
   readonly cacheBytes?: number;
 }
@@ -35,6 +37,7 @@ const INDEXED_FILE_BYTES = 256;
 
 export function createPackageReader({
   packages,
+  metrics,
   cacheBytes = 16 * 1024 * 1024,
 }: PackageReaderDeps): PackageReader {
   const bytes = async (fingerprint: string, digest: string): Promise<Uint8Array> => {
@@ -68,8 +71,12 @@ export function createPackageReader({
   return {
     bytes,
     entries,
-    index: (fingerprint, digest) =>
-      indexes.forceFetch(`${fingerprint}#${digest}`, { context: { fingerprint, digest } }),
+    index: (fingerprint, digest) => {
+      const key = `${fingerprint}#${digest}`;
+      const name = indexes.has(key) ? 'PackageCacheHits' : 'PackageCacheMisses';
+      metrics.add({ name, backend: packages.backend });
+      return indexes.forceFetch(key, { context: { fingerprint, digest } });
+    },
   };
 }
 

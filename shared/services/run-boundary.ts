@@ -2,6 +2,7 @@ import type { SandboxProfile } from '../contracts/sandbox-profile.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
 import type { Logger } from '../ports/logger.ts';
+import type { Metrics } from '../ports/metrics.ts';
 import type { ObjectStore } from '../ports/object-store.ts';
 import type { RunOrchestrator } from '../ports/run-orchestrator.ts';
 import type { SandboxClient } from '../ports/sandbox-client.ts';
@@ -54,6 +55,7 @@ export interface RunBoundaryDeps {
   /** In [0, 1). */
   readonly random: () => number;
   readonly logger: Logger;
+  readonly metrics: Metrics;
   readonly profiles: readonly SandboxProfile[];
   readonly quotas: { readonly runs_at_once: number };
   /** Sandboxes kept ready for each profile; 0 is no pool. */

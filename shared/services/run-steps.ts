@@ -6,9 +6,10 @@ import { CognitionError, isCognitionError } from '../domain/cognition-error.ts';
 import { isFinalStatus } from '../domain/run-transitions.ts';
 import { TransientError } from '../domain/transient-error.ts';
 import type { Logger } from '../ports/logger.ts';
+import type { Metrics } from '../ports/metrics.ts';
 import { type SandboxHandle, SandboxRefused } from '../ports/sandbox-client.ts';
 import { redactedCommand } from './run-skill-resolver.ts';
-import { type EndRunDeps, endRun } from './runs/end-run.ts';
+import { type CaughtFailure, type EndRunDeps, endRun } from './runs/end-run.ts';
 import { type ExecuteCommandDeps, executeCommand } from './runs/execute-command.ts';
 import { type PinManifestDeps, pinManifest } from './runs/pin-manifest.ts';
 import { refuseCancelled } from './runs/refuse-cancelled.ts';
@@ -36,10 +37,11 @@ export interface RunStepsDeps extends PinManifestDeps, ExecuteCommandDeps, EndRu
   readonly materializer: SkillSandboxMaterializer;
   readonly collector: SandboxArtifactCollector;
   readonly logger: Logger;
+  readonly metrics: Metrics;
 }
 
 export function createRunSteps(deps: RunStepsDeps): RunSteps {
-  const { manager, recorder } = deps;
+  const { manager } = deps;
   const done: StepProgress = { status: 'done' };
   return {
     async pinManifest(run) {
@@ -70,17 +72,32 @@ export function createRunSteps(deps: RunStepsDeps): RunSteps {
     },
     async finish(run) {
       const row = await enter(deps, run, 'collecting', 'collecting');
-      if (row !== undefined) await recorder.record(run, (current) => endRun(deps, current, undefined));
+      if (row !== undefined) await end(deps, run, undefined);
     },
     async recordFailure(run, failure) {
       try {
-        await recorder.record(run, (row) => endRun(deps, row, failure));
+        await end(deps, run, failure);
       } catch (error) {
         if (!isCognitionError(error, 'not_found')) throw error;
       }
     },
     teardown: (run) => tearDown(deps, run),
   };
+}
+
+/** Counted by the call that ended it; one whose answer was lost is not counted. */
+async function end(deps: RunStepsDeps, run: RunRef, failure: CaughtFailure | undefined): Promise<void> {
+  let ends = false;
+  const row = await deps.recorder.record(run, async (current) => {
+    const change = await endRun(deps, current, failure);
+    ends = change !== undefined;
+    return change;
+  });
+  if (!ends) return;
+  deps.metrics.add({ name: 'RunsFinished', outcome: row.status });
+  const { queued_at, finished_at } = row.timings;
+  const duration = Date.parse(finished_at ?? queued_at) - Date.parse(queued_at);
+  deps.metrics.add({ name: 'RunDuration', value: duration });
 }
 
 /**

@@ -6,6 +6,7 @@ import { CognitionError } from '../domain/cognition-error.ts';
 import { TransientError } from '../domain/transient-error.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
+import type { Metrics } from '../ports/metrics.ts';
 import type { SandboxClient, SandboxHandle } from '../ports/sandbox-client.ts';
 import type { SandboxProvisioner, SandboxTask } from '../ports/sandbox-provisioner.ts';
 import type { RunRecords } from './records/run-records.ts';
@@ -41,6 +42,7 @@ export interface SandboxManagerDeps {
   readonly client: SandboxClient;
   readonly clock: Clock;
   readonly ids: Ids;
+  readonly metrics: Metrics;
   /** In [0, 1). */
   readonly random: () => number;
   readonly profiles: readonly SandboxProfile[];

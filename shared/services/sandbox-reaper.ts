@@ -2,6 +2,7 @@ import { LIMITS } from '../contracts/limits.ts';
 import type { SandboxProfile } from '../contracts/sandbox-profile.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
+import type { Metrics } from '../ports/metrics.ts';
 import type { SandboxProvisioner, SandboxTask } from '../ports/sandbox-provisioner.ts';
 import type { TableStore } from '../ports/table-store.ts';
 import type { RunRecords } from './records/run-records.ts';
@@ -21,13 +22,14 @@ export interface SandboxReaperDeps {
   readonly profiles: readonly SandboxProfile[];
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly metrics: Metrics;
 }
 
 /** A sandbox on its way into a pool has no row yet; no launch takes longer than this. */
 const GRACE_MS = (LIMITS.launchTimeoutSeconds + 120) * 1_000;
 
 export function createSandboxReaper(deps: SandboxReaperDeps): SandboxReaper {
-  const { table, sandboxes, provisioner, clock, logger } = deps;
+  const { table, sandboxes, provisioner, clock, logger, metrics } = deps;
   return {
     async reap() {
       // The provider's list first: a run's sandbox is noted before its task exists, so what is read after is newer.
@@ -42,6 +44,7 @@ export function createSandboxReaper(deps: SandboxReaperDeps): SandboxReaper {
           await provisioner.stop(task_id, 'no run and no pool needs it');
           if (sandbox_id !== undefined) await table.transact([sandboxes.deleteKey(sandbox_id)]);
           stopped.push(task_id);
+          metrics.add({ name: 'SandboxesReaped' });
           logger.warn('reaper.stopped', { task_id, sandbox_id });
         } catch (error) {
           const reason = error instanceof Error ? error.message : 'unknown';

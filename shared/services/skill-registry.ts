@@ -1,3 +1,4 @@
+import { ERROR_CODES } from '../contracts/error-codes.ts';
 import type { Page, PageQuery } from '../contracts/names.ts';
 import type {
   CreateSkill,
@@ -9,11 +10,13 @@ import type {
   SkillDiff,
   Validation,
 } from '../contracts/skill.ts';
+import { isCognitionError } from '../domain/cognition-error.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
 import type { Logger } from '../ports/logger.ts';
+import type { Metrics } from '../ports/metrics.ts';
 import type { SkillPackageStore } from '../ports/skill-package-store.ts';
-import type { TableStore } from '../ports/table-store.ts';
+import { ConditionFailed, type TableStore } from '../ports/table-store.ts';
 import type { BytesOrDownload, CommitWith, Preconditions, Versioned } from './commit-with.ts';
 import type { PackageReader } from './package-reader.ts';
 import { createObjectRecords } from './records/object-records.ts';
@@ -81,6 +84,7 @@ export interface SkillRegistryDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
+  readonly metrics: Metrics;
   /** For jitter, in [0, 1). */
   readonly random: () => number;
 }
@@ -92,8 +96,10 @@ export function createSkillRegistry(given: SkillRegistryDeps): SkillRegistry {
     objects: createObjectRecords(given.table),
   };
   return {
-    create: (fingerprint, request, commitWith) => createSkill(deps, fingerprint, request, commitWith),
-    put: (fingerprint, name, request, conditions) => putSkill(deps, fingerprint, name, request, conditions),
+    create: (fingerprint, request, commitWith) =>
+      countFailures(deps, createSkill(deps, fingerprint, request, commitWith)),
+    put: (fingerprint, name, request, conditions) =>
+      countFailures(deps, putSkill(deps, fingerprint, name, request, conditions)),
     patch: (fingerprint, name, request, conditions) =>
       patchSkill(deps, fingerprint, name, request, conditions),
     delete: (fingerprint, name, conditions) => deleteSkill(deps, fingerprint, name, conditions),
@@ -110,3 +116,16 @@ export function createSkillRegistry(given: SkillRegistryDeps): SkillRegistry {
       toValidation(request.name, checkRequest(request.name, request, given.packages.max_bytes)),
   };
 }
+
+async function countFailures<T>({ metrics }: SkillRegistryDeps, publication: Promise<T>): Promise<T> {
+  try {
+    return await publication;
+  } catch (error) {
+    if (isFaultOfOurs(error)) metrics.add({ name: 'PublicationFailures' });
+    throw error;
+  }
+}
+
+/** A package, condition or name that was refused is the caller's, and so is a race with other callers. */
+const isFaultOfOurs = (error: unknown): boolean =>
+  isCognitionError(error) ? ERROR_CODES[error.code].status >= 500 : !(error instanceof ConditionFailed);

@@ -4,6 +4,8 @@ import type { Manifest } from '../contracts/manifest.ts';
 import { CognitionError } from '../domain/cognition-error.ts';
 import { OBJECT_KEYS } from '../domain/row-keys.ts';
 import { sha256Hex } from '../domain/sha256.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Metrics } from '../ports/metrics.ts';
 import type { ObjectStore } from '../ports/object-store.ts';
 import { type SandboxClient, type SandboxHandle, SandboxRefused } from '../ports/sandbox-client.ts';
 import type { PackageReader } from './package-reader.ts';
@@ -26,20 +28,25 @@ export interface SkillSandboxMaterializerDeps {
   readonly packages: PackageReader;
   readonly objects: ObjectStore;
   readonly client: SandboxClient;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
 }
 
 /** Transfers at once: as many as keep a link busy, few enough for the memory of a function. */
 const TRANSFERS = 4;
 
 export function createSkillSandboxMaterializer(deps: SkillSandboxMaterializerDeps): SkillSandboxMaterializer {
-  const { client } = deps;
+  const { client, clock, metrics } = deps;
   return {
     async materialize(fingerprint, sandbox, { manifest, manifest_digest }) {
+      const began = clock.now();
       const request = sealRequest(manifest);
       try {
         const bound = client.bind(sandbox, { run_id: sandbox.run_id, manifest_digest });
-        await transfer(deps, fingerprint, sandbox, manifest, bound);
+        const bytes = await transfer(deps, fingerprint, sandbox, manifest, bound);
         requireExact(request, await client.seal(sandbox, request));
+        metrics.add({ name: 'MaterializationLatency', value: clock.now() - began });
+        metrics.add({ name: 'MaterializationBytes', value: bytes });
       } catch (error) {
         throw error instanceof SandboxRefused ? materializationFailure(error) : error;
       }
@@ -47,18 +54,21 @@ export function createSkillSandboxMaterializer(deps: SkillSandboxMaterializerDep
   };
 }
 
+/** @returns how many bytes the sandbox was sent. */
 async function transfer(
   { packages, objects, client }: SkillSandboxMaterializerDeps,
   fingerprint: string,
   sandbox: SandboxHandle,
   manifest: Manifest,
   bound: Promise<void>,
-): Promise<void> {
+): Promise<number> {
   const limit = pLimit(TRANSFERS);
+  let sent = 0;
   const putPackage = async ({ name, digest }: Manifest['packages'][number]): Promise<void> => {
     const bytes = await packages.bytes(fingerprint, digest);
     await bound;
     await client.putPackage(sandbox, name, digest, bytes);
+    sent += bytes.byteLength;
   };
   const putInput = async ({ artifact_id, path, sha256 }: Manifest['inputs'][number]): Promise<void> => {
     const bytes = await objects.get(OBJECT_KEYS.input(fingerprint, artifact_id));
@@ -70,6 +80,7 @@ async function transfer(
     }
     await bound;
     await client.putInput(sandbox, path, sha256, bytes);
+    sent += bytes.byteLength;
   };
   // The store is read while the sandbox is bound.
   await Promise.all([
@@ -77,6 +88,7 @@ async function transfer(
     ...manifest.packages.map((pinned) => limit(putPackage, pinned)),
     ...manifest.inputs.map((input) => limit(putInput, input)),
   ]);
+  return sent;
 }
 
 function sealRequest({ packages, inputs }: Manifest): SealRequest {

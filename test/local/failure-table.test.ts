@@ -119,7 +119,7 @@ describe('Scope mismatch or invisible skill: denied without revealing another sc
     const answer = await api.get('/skills/t1');
 
     const [line] = logOf(answer.json.request_id);
-    expect(line).toMatchObject({ status: 404, scope_fingerprint: scopeFingerprint(api.scope) });
+    expect(line).toMatchObject({ status: 404, fingerprint: scopeFingerprint(api.scope) });
     expect(server.log()).not.toContain(String(api.scope.tenant));
   });
 });

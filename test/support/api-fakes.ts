@@ -4,6 +4,7 @@ import { provideServices, type Services } from '../../functions/runtime/services
 import type { Logger } from '../../shared/ports/logger.ts';
 import { ConditionFailed } from '../../shared/ports/table-store.ts';
 import { MemoryTable } from './api-memory-table.ts';
+import { RecordingMetrics } from './recording-metrics.ts';
 
 export { ConditionFailed };
 
@@ -39,6 +40,7 @@ const partial = <T extends object>(name: string, replaced: Partial<T> = {}): T =
 export interface FakeServices {
   readonly table: MemoryTable;
   readonly logger: RecordingLogger;
+  readonly metrics: RecordingMetrics;
   readonly clock: { at: number; now(): number; sleep(ms: number): Promise<void> };
 }
 
@@ -52,11 +54,13 @@ export function fakeServices(replaced: Replaced = {}): FakeServices {
     sleep: async (ms: number) => void (await sleep(ms)),
   };
   const logger = new RecordingLogger();
+  const metrics = new RecordingMetrics();
   const table = new MemoryTable();
   provideServices({
     table,
     clock,
     logger,
+    metrics,
     bindings: [
       {
         account_id: ACCOUNT,
@@ -71,5 +75,5 @@ export function fakeServices(replaced: Replaced = {}): FakeServices {
     inputs: partial('inputs', replaced.inputs),
     steps: partial('steps', replaced.steps),
   });
-  return { table, logger, clock };
+  return { table, logger, metrics, clock };
 }

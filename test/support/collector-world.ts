@@ -1,4 +1,5 @@
 /** A published skill and everything that may happen to its package, over stores in memory. */
+import { noMetrics } from '../../shared/adapters/no-metrics.ts';
 import { createUlidIds } from '../../shared/adapters/ulid-ids.ts';
 import type { Manifest } from '../../shared/contracts/manifest.ts';
 import { KEYS } from '../../shared/domain/row-keys.ts';
@@ -52,12 +53,13 @@ export function collectorOf(stores: Stores, errors: string[] = []): PackageColle
 }
 
 export function registryOf(stores: Stores): SkillRegistry {
-  const reader = createPackageReader(stores);
+  const reader = createPackageReader({ ...stores, metrics: noMetrics });
   return createSkillRegistry({
     ...stores,
     reader,
     ids: createUlidIds(),
     logger: loggerInto([]),
+    metrics: noMetrics,
     random: () => 0,
   });
 }

@@ -8,6 +8,7 @@ import { createAgentRegistry } from '../../shared/services/agent-registry.ts';
 import { createPackageReader } from '../../shared/services/package-reader.ts';
 import { createSkillRegistry, type SkillRegistry } from '../../shared/services/skill-registry.ts';
 import { openLocalObjects, openLocalTable } from './local-stores.ts';
+import { RecordingMetrics } from './recording-metrics.ts';
 import { skillFiles } from './skill-files.ts';
 
 export const createRequest = (name: string, files: Record<string, string> = {}) =>
@@ -33,6 +34,7 @@ export async function openRegistries() {
   const packages = createObjectPackageStore({ objects, backend: 'filesystem' });
   const ids = createUlidIds();
   const random = () => 0.5;
+  const metrics = new RecordingMetrics();
 
   /** Another process over the same stores, which `wrap` may make fail. */
   const registry = (wrap: Wrapping = {}): SkillRegistry => {
@@ -40,10 +42,11 @@ export async function openRegistries() {
     return createSkillRegistry({
       table: wrap.table?.(table) ?? table,
       packages: wrapped,
-      reader: createPackageReader({ packages: wrapped }),
+      reader: createPackageReader({ packages: wrapped, metrics }),
       clock,
       ids,
       logger: silent,
+      metrics,
       random,
     });
   };
@@ -52,6 +55,7 @@ export async function openRegistries() {
     objects,
     packages,
     clock,
+    metrics,
     registry,
     skills: registry(),
     agents: createAgentRegistry({ table, clock, ids, random }),

@@ -6,6 +6,7 @@ import {
   createInterpretedOrchestrator,
   type InterpretedOrchestrator,
 } from '../../shared/adapters/local/interpreted-orchestrator.ts';
+import { noMetrics } from '../../shared/adapters/no-metrics.ts';
 import { createUlidIds } from '../../shared/adapters/ulid-ids.ts';
 import { createAgentSchema } from '../../shared/contracts/agent.ts';
 import { createRunSchema, type Run } from '../../shared/contracts/run.ts';
@@ -27,6 +28,7 @@ import { memoryPackages } from './gated-stores.ts';
 import { createTestClock, type TestClock } from './local-stores.ts';
 import { memoryObjects } from './memory-objects.ts';
 import { MemoryTable } from './memory-table.ts';
+import { RecordingMetrics } from './recording-metrics.ts';
 import { skillFiles } from './skill-files.ts';
 
 export const FINGERPRINT = scopeFingerprint({ tenant: 'acme' });
@@ -75,6 +77,7 @@ export interface ProcessOptions {
 
 export interface TestProcess extends RunBoundary {
   readonly orchestrator: InterpretedOrchestrator;
+  readonly metrics: RecordingMetrics;
   readonly log: { level: string; message: string; fields: Readonly<Record<string, unknown>> }[];
   /** Starts a run and follows it to its end, teardown included. */
   run(request: Record<string, unknown>): Promise<Run>;
@@ -124,13 +127,15 @@ export function startProcess(backstage: Backstage, options: ProcessOptions = {})
   const logger: Logger = { info: write('info'), warn: write('warn'), error: write('error') };
   const orchestrator = sharedMachine(options.handlers ?? {});
   const ids = createUlidIds();
+  const metrics = new RecordingMetrics();
   const boundary = createRunBoundary({
     ...ports,
     clock,
     ids,
     logger,
+    metrics,
     random: Math.random,
-    reader: createPackageReader({ packages: ports.packages }),
+    reader: createPackageReader({ packages: ports.packages, metrics }),
     orchestrator: options.orchestrator === 'none' ? { start: async () => undefined } : orchestrator,
     profiles: options.profiles ?? [DEFAULT_PROFILE],
     quotas: { runs_at_once: options.runsAtOnce ?? 10 },
@@ -138,11 +143,12 @@ export function startProcess(backstage: Backstage, options: ProcessOptions = {})
   });
   const { table } = ports;
   const unused = {} as Services;
-  provideServices({ ...unused, table, clock, logger, bindings: [], ...boundary });
+  provideServices({ ...unused, table, clock, logger, metrics, bindings: [], ...boundary });
   return {
     ...boundary,
     orchestrator,
     log,
+    metrics,
     async run(request) {
       const { run_id } = await boundary.runs.create(FINGERPRINT, createRunSchema.parse(request));
       await orchestrator.idle();
@@ -162,8 +168,16 @@ export async function publishSkill(
   files: Record<string, string> = { 'scripts/run.sh': '#!/bin/sh\necho hi\n' },
   fingerprint = FINGERPRINT,
 ): Promise<void> {
-  const deps = { table, packages, clock, ids: createUlidIds(), random: Math.random, logger: quiet };
-  const registry = createSkillRegistry({ ...deps, reader: createPackageReader({ packages }) });
+  const deps = {
+    table,
+    packages,
+    clock,
+    ids: createUlidIds(),
+    random: Math.random,
+    logger: quiet,
+    metrics: noMetrics,
+  };
+  const registry = createSkillRegistry({ ...deps, reader: createPackageReader(deps) });
   const map = new Map(Object.entries(skillFiles(name, files)));
   await registry.put(fingerprint, name, { files: map, enabled: true }, {});
 }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { noMetrics } from '../../shared/adapters/no-metrics.ts';
 import type { SkillPackageStore } from '../../shared/ports/skill-package-store.ts';
 import { createPackageReader, type PackageReader } from '../../shared/services/package-reader.ts';
 import {
@@ -26,7 +27,7 @@ const readerOf = (options: { cacheBytes?: number } = {}): PackageReader => {
       return world.packages.fetch(fingerprint, digest);
     },
   };
-  return createPackageReader({ packages, ...options });
+  return createPackageReader({ packages, metrics: noMetrics, ...options });
 };
 const publish = async (name: string, files: Record<string, string> = {}): Promise<string> =>
   (await world.skills.create(FINGERPRINT, createRequest(name, files))).value.digest;

@@ -25,7 +25,9 @@ export async function awaitSandbox(deps: SandboxParts, run: RunRef): Promise<Ste
     const address = task?.status === 'running' ? task.address : undefined;
     const sandbox = address && { ...address, sandbox_id: row.sandbox_id };
     if (sandbox !== undefined && (await client.healthy(sandbox, HEALTH_TIMEOUT_MS))) {
+      const waitedFor = clock.now() - Date.parse(row.requested_at);
       await recorder.record(run, (row) => becomeReady(deps, row, sandbox));
+      deps.metrics.add({ name: 'SandboxLaunchLatency', value: waitedFor });
       return { status: 'done' };
     }
     if (clock.now() - Date.parse(row.requested_at) > LIMITS.launchTimeoutSeconds * 1_000) {

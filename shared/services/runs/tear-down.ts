@@ -4,6 +4,7 @@ import type { SandboxRow } from '../../contracts/rows.ts';
 import type { RunRef } from '../../contracts/workflow.ts';
 import { isFinalStatus } from '../../domain/run-transitions.ts';
 import type { Logger } from '../../ports/logger.ts';
+import type { Metrics } from '../../ports/metrics.ts';
 import type { TableStore, Write } from '../../ports/table-store.ts';
 import { type RunRecords, runExpiry } from '../records/run-records.ts';
 import type { SandboxRecords } from '../records/sandbox-records.ts';
@@ -17,6 +18,7 @@ export interface TeardownDeps {
   readonly sandboxes: SandboxRecords;
   readonly manager: SandboxManager;
   readonly logger: Logger;
+  readonly metrics: Metrics;
 }
 
 /**
@@ -24,7 +26,7 @@ export interface TeardownDeps {
  * stays in the list of active ones until here, so that one that died before is found and torn down again.
  */
 export async function tearDown(deps: TeardownDeps, run: RunRef): Promise<void> {
-  const { table, runs, recorder, sandboxes } = deps;
+  const { table, runs, recorder, sandboxes, metrics } = deps;
   const sandbox = await sandboxes.get(run);
   const row = (await runs.get(run))?.row;
   const ended = row === undefined || isFinalStatus(row.status);
@@ -35,9 +37,11 @@ export async function tearDown(deps: TeardownDeps, run: RunRef): Promise<void> {
     return;
   }
   const stopped = await stopSandbox(deps, run, sandbox.row.sandbox_id);
+  let told = false;
   await recorder.record(run, async (current) => {
     const stored = await sandboxes.get(run);
-    if (stored === undefined || stored.row.stopped) return { writes: forget };
+    told = stored !== undefined && !stored.row.stopped;
+    if (stored === undefined || !told) return { writes: forget };
     const next: SandboxRow = { ...stored.row, stopped };
     return {
       events: [teardownEvent(next)],
@@ -48,6 +52,7 @@ export async function tearDown(deps: TeardownDeps, run: RunRef): Promise<void> {
       ],
     };
   });
+  if (told) metrics.add({ name: stopped ? 'SandboxesStopped' : 'SandboxTeardownFailures' });
   if (!ended) throw notEnded(run);
 }
 
