@@ -20,6 +20,7 @@ export const API_FIXES: Readonly<Record<ErrorCode, string | undefined>> = {
   idempotency_mismatch: 'start the command again, it uses a new key',
   conflict: 'try again in a moment',
   quota_exceeded: 'wait until other runs have ended, or ask the operator for more',
+  too_many_requests: 'try again in a moment, with fewer calls at once',
   script_not_found: 'see `cognition skills files NAME`',
   script_failed: 'read what it wrote to stderr: `cognition runs show ID`',
   run_timed_out: 'give it more time with --timeout, or less to do',

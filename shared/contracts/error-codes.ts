@@ -22,6 +22,7 @@ export const ERROR_CODES = {
   idempotency_mismatch: { status: 409, title: 'The idempotency key was used with another request' },
   conflict: { status: 409, title: 'Too many writers at once' },
   quota_exceeded: { status: 429, title: 'The quota of the scope is used up' },
+  too_many_requests: { status: 429, title: 'Too many requests at once' },
   script_not_found: { status: 422, title: 'No such script in the package' },
   script_failed: { status: 422, title: 'The script exited with an error' },
   run_timed_out: { status: 422, title: 'The command passed its deadline' },
