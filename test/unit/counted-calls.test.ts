@@ -1,0 +1,67 @@
+/** What a run asks of table and objects, stated as numbers: whoever makes a run ask for more has to change them here. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { addCalls, type Calls } from '../../infra/price/calls.ts';
+import { PUBLISHING_CALLS, REQUEST_CALLS, STATE_CALLS, TRANSITIONS } from '../../infra/price/standard-run.ts';
+import { type CountedRun, countStandardRun } from '../support/standard-run.ts';
+
+let s3: CountedRun;
+let rows: CountedRun;
+beforeAll(async () => {
+  s3 = await countStandardRun('s3');
+  rows = await countStandardRun('config_registry');
+});
+
+const STATED = { ...STATE_CALLS, ...REQUEST_CALLS, ...PUBLISHING_CALLS };
+const sum = (counted: CountedRun, of: Readonly<Record<string, Calls>>): Calls =>
+  addCalls(...Object.keys(of).map((section) => counted.sections.get(section) ?? raise(section)));
+
+describe('a standard run, from POST to the bytes of its output', () => {
+  it('succeeds', () => {
+    expect([s3.run.status, rows.run.status]).toEqual(['succeeded', 'succeeded']);
+  });
+
+  it.each(Object.keys(STATED))('asks no more than is stated: %s', (section) => {
+    expect(s3.sections.get(section)).toEqual(STATED[section]);
+  });
+
+  it('has no part that is not stated', () => {
+    expect([...s3.sections.keys()].toSorted()).toEqual(Object.keys(STATED).toSorted());
+  });
+
+  it('enters at most 12 states', () => {
+    expect(s3.transitions).toBe(TRANSITIONS);
+    expect(TRANSITIONS).toBeLessThanOrEqual(12);
+  });
+
+  it('reads its package three times and stores one object an output', () => {
+    expect(sum(s3, { ...STATE_CALLS, createRun: STATED.createRun ?? raise('createRun') })).toMatchObject({
+      object_gets: 3,
+      object_puts: 1,
+    });
+  });
+
+  it('with packages in the table asks the bucket for its output alone', () => {
+    expect(sum(rows, STATE_CALLS)).toMatchObject({ object_gets: 0, object_puts: 1 });
+    expect(sum(rows, STATE_CALLS).write_units).toBe(sum(s3, STATE_CALLS).write_units);
+  });
+});
+
+describe('no scan', () => {
+  it.each(sources('shared').concat(sources('functions')))('%s', (file) => {
+    expect(readFileSync(file, 'utf8')).not.toMatch(
+      /\b(Scan|BatchExecuteStatement|ExecuteStatement)(Command)?\b/,
+    );
+  });
+});
+
+function sources(folder: string): string[] {
+  const root = new URL(`../../${folder}/`, import.meta.url).pathname;
+  return readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts') && /adapters|runtime|maintenance/.test(`${folder}/${path}`))
+    .map((path) => `${root}${path}`);
+}
+
+function raise(section: string): never {
+  throw new Error(`nothing was counted for ${section}`);
+}
