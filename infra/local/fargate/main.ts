@@ -18,6 +18,7 @@ const USAGE = `usage: node infra/local/fargate/main.ts [--port N] [--host ADDRES
   --host       where the ECS endpoint listens; default 127.0.0.1
   --advertise  each task gets a port of this host, as its callers know it, instead of an address of its own
   --bind       where tasks listen with --advertise; default the same host
+  --attached   end when standard input does, so that it does not outlive what started it
 
 COGNITION_SANDBOX_PROFILES, COGNITION_MAX_TASKS and COGNITION_UNSAFE_NO_ISOLATION are read as by the server.`;
 
@@ -28,6 +29,7 @@ function readArguments() {
       host: { type: 'string', default: '127.0.0.1' },
       advertise: { type: 'string' },
       bind: { type: 'string' },
+      attached: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
@@ -37,11 +39,11 @@ function readArguments() {
   }
   const { advertise: host, bind } = values;
   const advertise = host === undefined ? {} : { advertise: bind === undefined ? { host } : { host, bind } };
-  return { port, host: values.host, help: values.help, ...advertise };
+  return { port, host: values.host, attached: values.attached, help: values.help, ...advertise };
 }
 
 async function main(): Promise<void> {
-  const { help, port, ...network } = readArguments();
+  const { help, attached, port, ...network } = readArguments();
   if (help) {
     process.stdout.write(`${USAGE}\n`);
     return;
@@ -71,6 +73,7 @@ async function main(): Promise<void> {
   };
   process.once('SIGINT', end);
   process.once('SIGTERM', end);
+  if (attached) process.stdin.once('end', end).resume();
 }
 
 try {
