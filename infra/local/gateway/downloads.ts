@@ -1,5 +1,6 @@
 /** GET /downloads/...: bytes above the response limit, by the URLs that the local object store signs. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { attachmentOf } from '../../../shared/adapters/attachment.ts';
 import type { DownloadLinks } from '../../../shared/adapters/local/download-links.ts';
 import { CognitionError } from '../../../shared/domain/cognition-error.ts';
 import type { ObjectStore } from '../../../shared/ports/object-store.ts';
@@ -44,15 +45,9 @@ export async function sendDownload(
   response.writeHead(200, {
     'content-type': download.content_type,
     'content-length': download.bytes.byteLength,
-    'content-disposition': `attachment; filename*=UTF-8''${encodeFileName(download.file_name)}`,
+    'content-disposition': attachmentOf(download.file_name),
     'x-content-type-options': 'nosniff',
     'cache-control': 'no-store',
   });
   response.end(request.method === 'HEAD' ? undefined : download.bytes);
 }
-
-const encodeFileName = (name: string): string =>
-  encodeURIComponent(name.toWellFormed()).replace(
-    /['()*]/g,
-    (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
