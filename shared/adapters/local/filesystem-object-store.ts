@@ -11,9 +11,10 @@ import { sha256Hex } from '../../domain/sha256.ts';
 import { TransientError } from '../../domain/transient-error.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ObjectInfo, ObjectStore, PutObject } from '../../ports/object-store.ts';
+import { checkObjectKey } from '../checked-object-key.ts';
 import type { DownloadLinks } from './download-links.ts';
 import { filesystemFailure, systemErrorCode } from './filesystem-failure.ts';
-import { checkObjectKey, listObjectFiles, objectPath } from './object-paths.ts';
+import { listObjectFiles, objectPath } from './object-paths.ts';
 
 export interface FilesystemObjectStoreOptions {
   /** Made when missing, readable by this user only. What crashed writers left in it is removed. */

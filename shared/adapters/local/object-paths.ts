@@ -4,17 +4,8 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemErrorCode } from './filesystem-failure.ts';
 
-const KEY_LENGTH = 1_024;
-const SEGMENT = /^[A-Za-z0-9_][A-Za-z0-9._=-]{0,199}$/;
 /** No segment of a key has it, so the object `a` and the folder of `a/b` never meet. */
 const OBJECT_SUFFIX = '~';
-
-/** @throws RangeError for a key that could lead elsewhere: keys are made by us, never by callers. */
-export function checkObjectKey(key: string): void {
-  if (key.length > KEY_LENGTH || !key.split('/').every((segment) => SEGMENT.test(segment))) {
-    throw new RangeError(`not an object key: ${JSON.stringify(key.slice(0, 200))}`);
-  }
-}
 
 /** Relative to the folder of all objects. */
 export const objectPath = (key: string): string => `${key}${OBJECT_SUFFIX}`;

@@ -15,6 +15,7 @@ import {
   type RowKey,
   type TableStore,
 } from '../../ports/table-store.ts';
+import { compareKeys, queryLimit } from '../checked-query.ts';
 import { type CheckedWrite, checkWrites, isStorableKey } from '../checked-writes.ts';
 import { openTableFile } from './open-table-file.ts';
 import { sqliteFailure } from './sqlite-failure.ts';
@@ -46,8 +47,6 @@ interface Call {
 const COLUMNS = 'pk, sk, version, data, bytes, expires_at';
 /** 0xFF is in no UTF-8 text, so this sorts after every key that begins with the prefix. */
 const AFTER_PREFIX = "(? || CAST(x'ff' AS TEXT))";
-const QUERY_LIMIT = 100;
-const QUERY_LIMIT_MAX = 1_000;
 const PURGE_LIMIT = 1_000;
 
 const storedRowSchema = z.object({
@@ -186,14 +185,9 @@ function readRow(prepare: (sql: string) => StatementSync, key: RowKey): Row | un
   return found === undefined ? undefined : toRow(found);
 }
 
-function queryRows(
-  prepare: (sql: string) => StatementSync,
-  pk: string,
-  { prefix = '', after, limit = QUERY_LIMIT, descending = false }: QueryOptions,
-): QueryResult {
-  if (!Number.isSafeInteger(limit) || limit < 1 || limit > QUERY_LIMIT_MAX) {
-    throw new RangeError(`a query takes 1 to ${QUERY_LIMIT_MAX} rows, not ${limit}`);
-  }
+function queryRows(prepare: (sql: string) => StatementSync, pk: string, query: QueryOptions): QueryResult {
+  const { prefix = '', after, descending = false } = query;
+  const limit = queryLimit(query);
   const range = descending ? rangeDown(prefix, after) : rangeUp(prefix, after);
   const sql = `SELECT ${COLUMNS} FROM rows WHERE pk = ? AND ${range.lower} AND ${range.upper}
     ORDER BY sk ${descending ? 'DESC' : 'ASC'} LIMIT ?`;
@@ -225,8 +219,6 @@ function rangeDown(prefix: string, after: string | undefined): KeyRange {
     ? { lower: 'sk >= ?', upper: `sk < ${AFTER_PREFIX}`, bounds: [prefix, prefix] }
     : { lower: 'sk >= ?', upper: 'sk < ?', bounds: [prefix, after] };
 }
-
-const compareKeys = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
 function toRow(found: unknown): Row {
   const { pk, sk, version, data, bytes, expires_at } = storedRowSchema.parse(found);
