@@ -1,7 +1,9 @@
 import type { App } from 'aws-cdk-lib';
 import type { DeploymentSettings } from '../shared/contracts/deployment-settings.ts';
 import type { FunctionContext } from './constructs/cognition-function.ts';
+import { ApiStack } from './stacks/api-stack.ts';
 import { NetworkStack } from './stacks/network-stack.ts';
+import { RunsStack } from './stacks/runs-stack.ts';
 import { SandboxStack } from './stacks/sandbox-stack.ts';
 import { StorageStack } from './stacks/storage-stack.ts';
 
@@ -9,6 +11,8 @@ export interface DeploymentStacks {
   readonly storage: StorageStack;
   readonly network: NetworkStack;
   readonly sandbox: SandboxStack;
+  readonly runs: RunsStack;
+  readonly api: ApiStack;
   /** What the stacks with functions are given. */
   readonly context: FunctionContext;
 }
@@ -24,5 +28,7 @@ export function createDeployment(
   const network = new NetworkStack(app, named('network'), { settings });
   const sandbox = new SandboxStack(app, named('sandbox'), { settings, storage, network });
   const context: FunctionContext = { settings, bundles, storage, network, sandbox };
-  return { storage, network, sandbox, context };
+  const runs = new RunsStack(app, named('runs'), { context });
+  const api = new ApiStack(app, named('api'), { context, runs });
+  return { storage, network, sandbox, runs, api, context };
 }
