@@ -175,8 +175,8 @@ describe.each(EXAMPLES)('no other scope: %s', (name) => {
   });
 
   it.each<[string, Partial<Place>]>([
-    ['another stage', { stage: 'v2' }],
-    ['a stage that begins alike', { stage: 'v1x' }],
+    ['another stage', { stage: 'test' }],
+    ['a stage that begins alike', { stage: 'live2' }],
     ['another API', { apiId: 'zzzzzzzzzz' }],
     ['an API that begins alike', { apiId: 'a1b2c3d4e5f' }],
     ['another account', { account: '999999999999' }],

@@ -6,7 +6,7 @@ import { ROUTES, type Route } from '../../shared/contracts/routes.ts';
 export const REGION = 'us-east-1';
 export const API_ACCOUNT = '111122223333';
 export const API_ID = 'a1b2c3d4e5';
-export const STAGE = 'v1';
+export const STAGE = 'live';
 
 /** Which routes each example is meant to allow, all of one scope. */
 export const EXAMPLE_POLICIES: Readonly<Record<string, (route: Route) => boolean>> = {
@@ -64,8 +64,8 @@ export interface Question {
   readonly arn: string;
   /** Of the caller; default a role of the API's account. */
   readonly principal?: string;
-  /** `aws:userid`, for a role its unique id and the session name. */
-  readonly userId?: string;
+  /** Such as `aws:userid`, for a role its unique id and the session name. */
+  readonly context?: Readonly<Record<string, string>>;
   readonly identity: readonly unknown[];
   readonly resourcePolicy?: unknown;
 }
@@ -76,7 +76,7 @@ const DEFAULT_PRINCIPAL = `arn:aws:sts::${API_ACCOUNT}:assumed-role/acme-builder
 export async function isAllowed({
   arn,
   principal,
-  userId,
+  context = {},
   identity,
   resourcePolicy,
 }: Question): Promise<boolean> {
@@ -85,7 +85,7 @@ export async function isAllowed({
       principal: principal ?? DEFAULT_PRINCIPAL,
       action: 'execute-api:Invoke',
       resource: { resource: asLiteral(arn), accountId: arn.split(':')[4] ?? '' },
-      contextVariables: userId === undefined ? {} : { 'aws:userid': userId },
+      contextVariables: { ...context },
     },
     identityPolicies: identity.map((policy, index) => ({ name: `p${index}`, policy })),
     serviceControlPolicies: [],
