@@ -3,48 +3,38 @@
  * checked against that list; parseSettings reads an environment and reports every problem at once.
  */
 import * as z from 'zod';
-import { nearestName } from './nearest-name.ts';
+import { DEPLOYMENT_SETTINGS } from './deployment-setting-schema.ts';
+import {
+  type Environment,
+  type Given,
+  givenSettings,
+  InvalidSettings,
+  type SettingPlace,
+  settingProblems,
+} from './given-settings.ts';
+import {
+  bucketName,
+  CLI_SETTINGS,
+  describeSettings,
+  environmentName,
+  flag,
+  keyPrefix,
+  logLevel,
+  packageBackend,
+  path,
+  regionName,
+  wholeNumber,
+  withDefault,
+  withoutDefault,
+} from './setting-values.ts';
 
-const BACKENDS = ['config_registry', 's3', 'filesystem'] as const;
-type Backend = (typeof BACKENDS)[number];
+export { InvalidSettings };
 
-interface Description {
-  readonly effect: string;
-  /** As it would be set; absent when there is none. */
-  readonly default?: string;
-  /** Ignored, with a warning, while another backend is selected. */
-  readonly backend?: Backend;
-  /** Known, but read by something else than the server. */
-  readonly read_by?: 'cli' | 'tests';
-}
-
-const descriptions = z.registry<Description>();
 const DEFAULT_BACKEND = 'config_registry';
-
-const wholeNumber = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^[0-9]{1,15}$/, 'is a whole number in decimal digits')
-    .transform(Number)
-    .refine((value) => value >= min && value <= max, `is a whole number from ${min} to ${max}`);
-const path = z.string().refine((text) => !text.includes('\0'), 'is a path');
-
-/** Each value is text, as environments have it; a default is given as text too. */
-function withDefault<T extends z.ZodType>(schema: T, value: z.input<T> & string, effect: string) {
-  const setting = schema.prefault(value);
-  descriptions.add<z.core.$ZodType>(setting, { effect, default: value });
-  return setting;
-}
-
-function withoutDefault<T extends z.ZodType>(schema: T, effect: string, more: Partial<Description> = {}) {
-  const setting = schema.optional();
-  descriptions.add<z.core.$ZodType>(setting, { effect, ...more });
-  return setting;
-}
 
 const environmentSchema = z.strictObject({
   COGNITION_ENVIRONMENT: withDefault(
-    z.enum(['development', 'production'], 'is development or production'),
+    environmentName,
     'development',
     '`production` refuses the filesystem backend and every unsafe setting',
   ),
@@ -55,7 +45,7 @@ const environmentSchema = z.strictObject({
     'folder of the table, the artifacts and the keys of a standalone server',
   ),
   COGNITION_LOG_LEVEL: withDefault(
-    z.enum(['debug', 'info', 'warn', 'error'], 'is debug, info, warn or error'),
+    logLevel,
     'info',
     'the least severe log line that is written: `debug` (a line for each request too), `info`, `warn` or `error`',
   ),
@@ -77,12 +67,12 @@ const environmentSchema = z.strictObject({
     'runs under way in one scope; one more is answered with 429',
   ),
   COGNITION_UNSAFE_NO_ISOLATION: withDefault(
-    z.enum(['0', '1'], 'is 0 or 1').transform((value) => value === '1'),
+    flag,
     '0',
     '`1` runs commands without a sandbox where none can be had; each run warns',
   ),
   COGNITION_SKILLS_BACKEND: withDefault(
-    z.enum(BACKENDS, 'is config_registry, s3 or filesystem'),
+    packageBackend,
     DEFAULT_BACKEND,
     'where package bytes are: `config_registry`, `s3` or `filesystem`',
   ),
@@ -91,35 +81,27 @@ const environmentSchema = z.strictObject({
     'folder of the packages; left out, `skills` in the data folder',
     { backend: 'filesystem' },
   ),
-  COGNITION_SKILLS_S3_BUCKET: withoutDefault(
-    z.string().regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'is the name of a bucket'),
-    'bucket of the packages; required',
-    { backend: 's3' },
-  ),
+  COGNITION_SKILLS_S3_BUCKET: withoutDefault(bucketName, 'bucket of the packages; required', {
+    backend: 's3',
+  }),
   COGNITION_SKILLS_S3_PREFIX: withoutDefault(
-    z.string().regex(/^([A-Za-z0-9_][A-Za-z0-9._=-]*\/)+$/, 'is of names that each end in a slash'),
+    keyPrefix,
     'what the keys of packages begin with, such as `packages/`; left out, nothing',
     { backend: 's3' },
   ),
   COGNITION_SKILLS_S3_REGION: withoutDefault(
-    z.string().regex(/^[a-z]{2}(-[a-z]+)+-[0-9]$/, 'is a Region, such as us-east-1'),
+    regionName,
     'Region of the bucket; left out, that of the deployment',
     { backend: 's3' },
   ),
-  COGNITION_ENDPOINT: withoutDefault(z.string(), 'URL that the CLI calls', { read_by: 'cli' }),
-  COGNITION_SCOPE: withoutDefault(z.string(), 'scope that the CLI asserts, such as `tenant=acme`', {
-    read_by: 'cli',
-  }),
-  COGNITION_CONFIG_DIR: withoutDefault(z.string(), "folder of the CLI's own files", { read_by: 'cli' }),
+  ...CLI_SETTINGS,
   COGNITION_TEST_ENDPOINT: withoutDefault(z.string(), 'server that the black-box tests call', {
     read_by: 'tests',
   }),
 });
 
 /** In the order in which docs list them. */
-export const SETTINGS: readonly (Description & { readonly name: string })[] = Object.entries(
-  environmentSchema.shape,
-).map(([name, schema]) => ({ name, ...(descriptions.get(schema) ?? { effect: '' }) }));
+export const SETTINGS = describeSettings(environmentSchema.shape);
 
 export type PackageSettings =
   | { readonly backend: 'config_registry' }
@@ -152,45 +134,25 @@ export interface ParsedSettings {
   readonly warnings: readonly string[];
 }
 
-/** All problems of an environment; the message has each on a line of its own. */
-export class InvalidSettings extends Error {
-  override readonly name = 'InvalidSettings';
-  readonly problems: readonly string[];
-
-  constructor(problems: readonly string[]) {
-    super(`the settings are not valid:\n${problems.map((problem) => `- ${problem}`).join('\n')}`);
-    this.problems = problems;
-  }
-}
-
-type Given = Readonly<Record<string, string>>;
+const STANDALONE: SettingPlace = {
+  settings: SETTINGS,
+  default_environment: 'development',
+  default_backend: DEFAULT_BACKEND,
+  other_place: 'a deployment',
+  other_settings: DEPLOYMENT_SETTINGS,
+};
 
 /**
  * Reads the COGNITION_* of an environment; an empty value counts as not set.
  * @throws InvalidSettings with every problem, unknown names among them.
  */
-export function parseSettings(environment: Readonly<Record<string, string | undefined>>): ParsedSettings {
-  const all = Object.entries(environment).filter(
-    (entry): entry is [string, string] => entry[0].startsWith('COGNITION_') && Boolean(entry[1]),
-  );
-  const backend = environment.COGNITION_SKILLS_BACKEND || DEFAULT_BACKEND;
-  const ignored = SETTINGS.filter((setting) => setting.backend !== undefined && setting.backend !== backend)
-    .map((setting) => setting.name)
-    .filter((name) => all.some(([given]) => given === name));
-  const given: Given = Object.fromEntries(all.filter(([name]) => !ignored.includes(name)));
+export function parseSettings(environment: Environment): ParsedSettings {
+  const { given, warnings, problems: unsafe } = givenSettings(environment, STANDALONE);
   const parsed = environmentSchema.safeParse(given);
-  const problems = [...(parsed.error?.issues ?? []).flatMap(problemsOf), ...combinationProblems(given)];
+  const problems = [...settingProblems(parsed.error, SETTINGS), ...combinationProblems(given), ...unsafe];
   if (!parsed.success || problems.length > 0) throw new InvalidSettings(problems);
-  return {
-    settings: toSettings(parsed.data),
-    warnings: [
-      ...ignored.map((name) => `${name} is ignored: COGNITION_SKILLS_BACKEND is ${backend}`),
-      ...unsafeChoices(given),
-    ],
-  };
+  return { settings: toSettings(parsed.data), warnings: [...warnings, ...unsafeChoices(given)] };
 }
-
-const settingNames = (): string[] => SETTINGS.map((setting) => setting.name);
 
 function toSettings(values: z.infer<typeof environmentSchema>): Settings {
   return {
@@ -224,13 +186,6 @@ function packageSettings(values: z.infer<typeof environmentSchema>): PackageSett
   }
 }
 
-function problemsOf(issue: z.core.$ZodIssue): string[] {
-  if (issue.code !== 'unrecognized_keys') return [`${issue.path.join('.')} ${issue.message}`];
-  return issue.keys.map(
-    (name) => `${name} is not a setting: did you mean ${nearestName(name, settingNames())}?`,
-  );
-}
-
 // On the text, so that these are reported together with whatever else is wrong.
 function combinationProblems(given: Given): string[] {
   const problems: string[] = [];
@@ -240,9 +195,6 @@ function combinationProblems(given: Given): string[] {
   if (given.COGNITION_ENVIRONMENT !== 'production') return problems;
   if (given.COGNITION_SKILLS_BACKEND === 'filesystem') {
     problems.push('COGNITION_SKILLS_BACKEND filesystem is for development: use s3 or config_registry');
-  }
-  if (given.COGNITION_UNSAFE_NO_ISOLATION === '1') {
-    problems.push('COGNITION_UNSAFE_NO_ISOLATION is for development: leave it out');
   }
   return problems;
 }

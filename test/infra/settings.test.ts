@@ -1,0 +1,456 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type DeploymentSettings,
+  type ParsedDeployment,
+  parseDeploymentSettings,
+} from '../../shared/contracts/deployment-settings.ts';
+import { InvalidSettings } from '../../shared/contracts/given-settings.ts';
+import { parseSettings } from '../../shared/contracts/settings.ts';
+
+const BINDING = {
+  account_id: '111122223333',
+  role_id: 'AROA1234567890EXAMPLE',
+  scopes: [{ tenant: 'acme' }],
+};
+const PROFILE = { name: 'default' };
+const CALLER = '000000000000/AROALOCALBUILDER';
+const DIGEST = `sha256:${'a'.repeat(64)}`;
+const IMAGE = `111122223333.dkr.ecr.eu-central-1.amazonaws.com/sandbox@${DIGEST}`;
+
+type Files = Readonly<Record<string, unknown>>;
+
+/** Files by name: what is not there cannot be read. */
+const readerOf =
+  (files: Files) =>
+  (file: string): unknown => {
+    if (!Object.hasOwn(files, file)) throw new Error(`ENOENT: no such file or directory, open '${file}'`);
+    return files[file];
+  };
+
+function parse(
+  environment: Readonly<Record<string, string>> = {},
+  files: Files = { 'bindings.json': [BINDING] },
+): ParsedDeployment {
+  return parseDeploymentSettings(
+    { COGNITION_SCOPE_BINDINGS: 'bindings.json', ...environment },
+    readerOf(files),
+  );
+}
+
+function problemsOf(environment: Readonly<Record<string, string>>, files?: Files): readonly string[] {
+  try {
+    parse(environment, files);
+  } catch (error) {
+    if (error instanceof InvalidSettings) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+const withBinding = (binding: unknown): Files => ({ 'bindings.json': [binding] });
+const withProfile = (profile: unknown): Files => ({ 'bindings.json': [BINDING], 'profiles.json': [profile] });
+const PROFILES = { COGNITION_SANDBOX_PROFILES: 'profiles.json' };
+
+describe('settings of a deployment', () => {
+  it('have safe defaults for everything but the bindings', () => {
+    const { settings, warnings } = parse();
+
+    expect(settings).toStrictEqual({
+      deployment: 'cognition',
+      environment: 'production',
+      log_level: 'info',
+      bindings: [BINDING],
+      profiles: [
+        {
+          name: 'default',
+          env_names: [],
+          egress_aliases: [],
+          memory_bytes: 2 ** 30,
+          workspace_bytes: 2 ** 28,
+          max_processes: 256,
+          max_open_files: 1024,
+        },
+      ],
+      packages: { backend: 's3', bucket: undefined, prefix: '' },
+      sandbox_pool_size: 0,
+      runs_at_once: 500,
+      sandbox_image: undefined,
+      sandbox_architecture: 'arm64',
+      availability_zones: 2,
+      retain_data: true,
+      log_retention_days: 90,
+      alarm_email: undefined,
+      waf: false,
+      api_rate: 100,
+      api_burst: 200,
+      emulator: undefined,
+    } satisfies DeploymentSettings);
+    expect(warnings).toStrictEqual([]);
+  });
+
+  it('take every setting as it is named', () => {
+    const { settings } = parse(
+      {
+        COGNITION_DEPLOYMENT: 'team-a',
+        COGNITION_ENVIRONMENT: 'production',
+        COGNITION_LOG_LEVEL: 'debug',
+        COGNITION_SANDBOX_PROFILES: 'profiles.json',
+        COGNITION_SANDBOX_POOL_SIZE: '3',
+        COGNITION_SANDBOX_IMAGE: IMAGE,
+        COGNITION_SANDBOX_ARCHITECTURE: 'x64',
+        COGNITION_RUNS_AT_ONCE: '7',
+        COGNITION_SKILLS_S3_BUCKET: 'our-packages',
+        COGNITION_SKILLS_S3_PREFIX: 'team-a/',
+        COGNITION_SKILLS_S3_REGION: 'eu-central-1',
+        COGNITION_AVAILABILITY_ZONES: '3',
+        COGNITION_RETAIN_DATA: '0',
+        COGNITION_LOG_RETENTION_DAYS: '365',
+        COGNITION_ALARM_EMAIL: 'ops@example.com',
+        COGNITION_WAF: '1',
+        COGNITION_API_RATE: '10',
+        COGNITION_API_BURST: '20',
+        CDK_DEFAULT_REGION: 'eu-central-1',
+      },
+      withProfile({ ...PROFILE, memory_bytes: 2 ** 31, env_names: ['TZ'] }),
+    );
+
+    expect(settings).toMatchObject({
+      deployment: 'team-a',
+      log_level: 'debug',
+      profiles: [{ name: 'default', memory_bytes: 2 ** 31, env_names: ['TZ'] }],
+      sandbox_pool_size: 3,
+      sandbox_image: IMAGE,
+      sandbox_architecture: 'x64',
+      runs_at_once: 7,
+      packages: { backend: 's3', bucket: 'our-packages', prefix: 'team-a/' },
+      availability_zones: 3,
+      retain_data: false,
+      log_retention_days: 365,
+      alarm_email: 'ops@example.com',
+      waf: true,
+      api_rate: 10,
+      api_burst: 20,
+    });
+  });
+
+  it('make an emulator form of two settings that production refuses', () => {
+    const emulator = {
+      COGNITION_UNSAFE_CALLER: CALLER,
+      COGNITION_ENDPOINT_URL_ECS: 'http://127.0.0.1:4566/secret',
+    };
+
+    const { settings, warnings } = parse({ ...emulator, COGNITION_ENVIRONMENT: 'development' });
+
+    expect(settings.emulator).toStrictEqual({
+      unsafe_caller: CALLER,
+      endpoint_url_ecs: 'http://127.0.0.1:4566/secret',
+    });
+    expect(warnings).toStrictEqual([
+      `COGNITION_UNSAFE_CALLER is set: every caller without an identity is ${CALLER}, and the network is open`,
+    ]);
+    expect(problemsOf(emulator)).toStrictEqual([
+      'COGNITION_UNSAFE_CALLER is for development: leave it out',
+      'COGNITION_ENDPOINT_URL_ECS is for development: leave it out',
+    ]);
+  });
+
+  it('take packages in the table, and any image where an emulator starts the tasks', () => {
+    const { settings } = parse({
+      COGNITION_ENVIRONMENT: 'development',
+      COGNITION_UNSAFE_CALLER: CALLER,
+      COGNITION_SKILLS_BACKEND: 'config_registry',
+      COGNITION_SANDBOX_IMAGE: 'sandbox:local',
+    });
+
+    expect(settings.packages).toStrictEqual({ backend: 'config_registry' });
+    expect(settings.sandbox_image).toBe('sandbox:local');
+  });
+
+  it('ignore what has no effect, with a warning each', () => {
+    const { warnings } = parse({
+      COGNITION_PORT: '1',
+      COGNITION_SKILLS_BACKEND: 'config_registry',
+      COGNITION_SKILLS_S3_BUCKET: 'our-packages',
+      COGNITION_ENDPOINT: 'https://example.com',
+    });
+
+    expect(warnings).toStrictEqual([
+      'COGNITION_SKILLS_S3_BUCKET is ignored: COGNITION_SKILLS_BACKEND is config_registry',
+      'COGNITION_PORT is ignored: it is a setting of a standalone server',
+    ]);
+  });
+
+  it('are no mistake in the environment of a standalone server', () => {
+    const { warnings } = parseSettings({ COGNITION_WAF: '1', COGNITION_DEPLOYMENT: 'team-a' });
+
+    expect(warnings).toStrictEqual([
+      'COGNITION_DEPLOYMENT is ignored: it is a setting of a deployment',
+      'COGNITION_WAF is ignored: it is a setting of a deployment',
+    ]);
+    expect(() =>
+      parseSettings({ COGNITION_ENVIRONMENT: 'production', COGNITION_UNSAFE_CALLER: CALLER }),
+    ).toThrow('COGNITION_UNSAFE_CALLER is for development: leave it out');
+  });
+});
+
+type Case = readonly [name: string, given: Readonly<Record<string, string>>, line: string, files?: Files];
+
+const ONE_LINE: readonly Case[] = [
+  [
+    'no bindings at all',
+    { COGNITION_SCOPE_BINDINGS: '' },
+    'COGNITION_SCOPE_BINDINGS is required: a JSON file that says who may assert which scopes, such as examples/deployment/scope-bindings.json',
+  ],
+  [
+    'a file of bindings that is not there',
+    {},
+    "COGNITION_SCOPE_BINDINGS: bindings.json is not a JSON file that can be read (ENOENT: no such file or directory, open 'bindings.json')",
+    {},
+  ],
+  [
+    'a file without any binding',
+    {},
+    'COGNITION_SCOPE_BINDINGS: bindings.json has no binding, so nobody could call: add a principal and its scopes',
+    { 'bindings.json': [] },
+  ],
+  [
+    'bindings that are no list',
+    {},
+    'COGNITION_SCOPE_BINDINGS: bindings.json at /: Invalid input: expected array, received object',
+    { 'bindings.json': {} },
+  ],
+  [
+    'every account',
+    {},
+    'COGNITION_SCOPE_BINDINGS: bindings.json at /0/account_id: a wildcard would let in every account: name one, of 12 digits',
+    withBinding({ ...BINDING, account_id: '*' }),
+  ],
+  [
+    'every role',
+    {},
+    'COGNITION_SCOPE_BINDINGS: bindings.json at /0/role_id: a wildcard would let in every principal: name one by its unique id',
+    withBinding({ ...BINDING, role_id: 'AROA*' }),
+  ],
+  [
+    'an ARN for a role',
+    {},
+    'COGNITION_SCOPE_BINDINGS: bindings.json at /0/role_id: this looks like an ARN or a name; the unique id is what `aws iam get-role --role-name builder --query Role.RoleId --output text` prints',
+    withBinding({ ...BINDING, role_id: 'arn:aws:iam::111122223333:role/team/builder' }),
+  ],
+  [
+    'a session for a role',
+    {},
+    'COGNITION_SCOPE_BINDINGS: bindings.json at /0/role_id: leave out the session name, from the colon on',
+    withBinding({ ...BINDING, role_id: 'AROA1234567890EXAMPLE:session' }),
+  ],
+  [
+    'an access key for a role',
+    {},
+    'COGNITION_SCOPE_BINDINGS: bindings.json at /0/role_id: a unique id of a role begins with AROA, that of a user with AIDA',
+    withBinding({ ...BINDING, role_id: 'AKIA1234567890EXAMPLE' }),
+  ],
+  [
+    'a principal without scopes',
+    {},
+    'COGNITION_SCOPE_BINDINGS: bindings.json at /0/scopes: Too small: expected array to have >=1 items',
+    withBinding({ ...BINDING, scopes: [] }),
+  ],
+  [
+    'a scope without keys',
+    {},
+    'COGNITION_SCOPE_BINDINGS: bindings.json at /0/scopes/0: a scope has 1 to 16 entries',
+    withBinding({ ...BINDING, scopes: [{}] }),
+  ],
+  [
+    'a mistyped member',
+    {},
+    'COGNITION_SCOPE_BINDINGS: bindings.json at /0: Unrecognized key: "scope"',
+    withBinding({ ...BINDING, scope: [] }),
+  ],
+  [
+    'an egress alias',
+    PROFILES,
+    'COGNITION_SANDBOX_PROFILES: profile default has egress_aliases, but a deployment has no gateway for them: leave them out',
+    withProfile({ ...PROFILE, egress_aliases: ['search'] }),
+  ],
+  [
+    'less memory than the mounts want',
+    PROFILES,
+    'COGNITION_SANDBOX_PROFILES: profile default has memory_bytes 1073741824, too little for what is kept in memory: at least 1716518912, or a smaller workspace_bytes',
+    withProfile({ ...PROFILE, workspace_bytes: 2 ** 29 }),
+  ],
+  [
+    'more memory than there is',
+    PROFILES,
+    'COGNITION_SANDBOX_PROFILES: profile default wants more memory than Fargate has: at most 128849018880 bytes',
+    withProfile({ ...PROFILE, memory_bytes: 2 ** 40 }),
+  ],
+  [
+    'more open files than Fargate lets a task have',
+    PROFILES,
+    'COGNITION_SANDBOX_PROFILES: profile default has max_open_files 65536, and Fargate allows 65535',
+    withProfile({ ...PROFILE, max_open_files: 65_536 }),
+  ],
+  [
+    'a profile too long to be handed to a task',
+    PROFILES,
+    'COGNITION_SANDBOX_PROFILES: profile default is too long for ECS, which hands 8192 characters to a task: name fewer variables',
+    withProfile({ ...PROFILE, env_names: Array.from({ length: 500 }, (_, index) => `VARIABLE_${index}`) }),
+  ],
+  [
+    'two profiles of one name',
+    PROFILES,
+    'COGNITION_SANDBOX_PROFILES: profiles.json at /: names are unique',
+    { 'bindings.json': [BINDING], 'profiles.json': [PROFILE, PROFILE] },
+  ],
+  [
+    'no profile',
+    PROFILES,
+    'COGNITION_SANDBOX_PROFILES: profiles.json has no profile: leave the setting out for the default one',
+    { 'bindings.json': [BINDING], 'profiles.json': [] },
+  ],
+  [
+    'more profiles than a function can be told',
+    PROFILES,
+    'COGNITION_SANDBOX_PROFILES: profiles.json has 9 profiles, and the environment of a function has room for 8',
+    {
+      'bindings.json': [BINDING],
+      'profiles.json': Array.from({ length: 9 }, (_, index) => ({ name: `p${index}` })),
+    },
+  ],
+  [
+    'a folder for packages',
+    { COGNITION_SKILLS_BACKEND: 'filesystem' },
+    'COGNITION_SKILLS_BACKEND filesystem is for standalone servers: use s3 or config_registry',
+  ],
+  [
+    'a Region without a bucket',
+    { COGNITION_SKILLS_S3_REGION: 'eu-central-1', CDK_DEFAULT_REGION: 'eu-central-1' },
+    'COGNITION_SKILLS_S3_REGION is the Region of an existing bucket: name it in COGNITION_SKILLS_S3_BUCKET, or leave the Region out',
+  ],
+  [
+    'a bucket out of reach',
+    {
+      COGNITION_SKILLS_S3_BUCKET: 'our-packages',
+      COGNITION_SKILLS_S3_REGION: 'us-east-1',
+      CDK_DEFAULT_REGION: 'eu-central-1',
+    },
+    'COGNITION_SKILLS_S3_REGION is us-east-1, but the network reaches only eu-central-1: use a bucket there',
+  ],
+  [
+    'an image by tag',
+    { COGNITION_SANDBOX_IMAGE: '111122223333.dkr.ecr.eu-central-1.amazonaws.com/sandbox:latest' },
+    'COGNITION_SANDBOX_IMAGE names no digest: end it with @sha256: and 64 hex digits, which `aws ecr describe-images` prints',
+  ],
+  [
+    'an image from elsewhere',
+    { COGNITION_SANDBOX_IMAGE: `docker.io/library/sandbox@${DIGEST}` },
+    'COGNITION_SANDBOX_IMAGE is not in ECR, and the network reaches no other registry: push it to <account>.dkr.ecr.<Region>.amazonaws.com',
+  ],
+  [
+    'an image in another Region',
+    { COGNITION_SANDBOX_IMAGE: IMAGE, CDK_DEFAULT_REGION: 'us-east-1' },
+    'COGNITION_SANDBOX_IMAGE is in eu-central-1, but the network reaches only us-east-1: push it there',
+  ],
+  [
+    'an emulator without a caller',
+    { COGNITION_ENVIRONMENT: 'development', COGNITION_ENDPOINT_URL_ECS: 'http://127.0.0.1:1' },
+    'COGNITION_ENDPOINT_URL_ECS is for emulators: set COGNITION_UNSAFE_CALLER too, or leave it out',
+  ],
+  [
+    'a mistyped name',
+    { COGNITION_ALARMS_EMAIL: 'a@example.com' },
+    'COGNITION_ALARMS_EMAIL is not a setting: did you mean COGNITION_ALARM_EMAIL?',
+  ],
+  [
+    'running without isolation',
+    { COGNITION_UNSAFE_NO_ISOLATION: '1' },
+    'COGNITION_UNSAFE_NO_ISOLATION is for development: leave it out',
+  ],
+  [
+    'a name for AWS that is too long',
+    { COGNITION_DEPLOYMENT: 'a'.repeat(21) },
+    'COGNITION_DEPLOYMENT is 1 to 20 lower-case letters, digits and single hyphens, beginning with a letter',
+  ],
+  ['no e-mail address', { COGNITION_ALARM_EMAIL: 'ops' }, 'COGNITION_ALARM_EMAIL is one e-mail address'],
+  [
+    'two e-mail addresses',
+    { COGNITION_ALARM_EMAIL: 'a@x.com,b@x.com' },
+    'COGNITION_ALARM_EMAIL is one e-mail address',
+  ],
+  ['a half flag', { COGNITION_WAF: 'yes' }, 'COGNITION_WAF is 0 or 1'],
+  [
+    'no zone',
+    { COGNITION_AVAILABILITY_ZONES: '0' },
+    'COGNITION_AVAILABILITY_ZONES is a whole number from 1 to 4',
+  ],
+];
+
+describe('bad settings of a deployment', () => {
+  it.each(ONE_LINE.map(([name, given, line, files]) => ({ name, given, line, files })))(
+    'say in one line what is wrong and how to mend it: $name',
+    ({ given, line, files }) => {
+      const problems = problemsOf(given, files);
+
+      expect(problems).toStrictEqual([line]);
+      expect(line).not.toContain('\n');
+    },
+  );
+
+  it.each(['7.5', '8', '100', '0', '-1', '1e2', ' 7', '007'])('refuse %j days of logs', (days) => {
+    const [problem] = problemsOf({ COGNITION_LOG_RETENTION_DAYS: days });
+
+    expect(problem).toMatch(
+      /^COGNITION_LOG_RETENTION_DAYS is a number of days that CloudWatch Logs knows: 1, 3,/,
+    );
+  });
+
+  it.each(['A', '-a', 'a-', 'a--b', 'a_b', '1a', 'ä', 'a b'])('refuse %j as a name', (name) => {
+    expect(problemsOf({ COGNITION_DEPLOYMENT: name })).toHaveLength(1);
+  });
+
+  it.each(['111122223333/builder', '*/AROALOCALBUILDER', '000000000000', 'AROALOCALBUILDER'])(
+    'refuse %j as a caller',
+    (caller) => {
+      const given = { COGNITION_ENVIRONMENT: 'development', COGNITION_UNSAFE_CALLER: caller };
+
+      expect(problemsOf(given)).toHaveLength(1);
+    },
+  );
+
+  it.each(['ftp://x', 'localhost:4566', 'http//x', 'x'])('refuse %j as an endpoint', (endpoint) => {
+    const given = {
+      COGNITION_ENVIRONMENT: 'development',
+      COGNITION_UNSAFE_CALLER: CALLER,
+      COGNITION_ENDPOINT_URL_ECS: endpoint,
+    };
+
+    expect(problemsOf(given)).toHaveLength(1);
+  });
+
+  it('are all told at once, those in files too', () => {
+    const problems = problemsOf(
+      {
+        ...PROFILES,
+        COGNITION_WAF: '2',
+        COGNITION_SKILLS_BACKEND: 'filesystem',
+        COGNITION_UNSAFE_CALLER: CALLER,
+        COGNITION_NONSENSE: '1',
+      },
+      {
+        'bindings.json': [{ ...BINDING, role_id: '*' }],
+        'profiles.json': [{ ...PROFILE, egress_aliases: ['search'], workspace_bytes: 2 ** 40 }],
+      },
+    );
+
+    expect(problems.map((problem) => problem.split(' ')[0])).toStrictEqual([
+      'COGNITION_WAF',
+      'COGNITION_NONSENSE',
+      'COGNITION_SKILLS_BACKEND',
+      'COGNITION_UNSAFE_CALLER',
+      'COGNITION_SCOPE_BINDINGS:',
+      'COGNITION_SANDBOX_PROFILES:',
+      'COGNITION_SANDBOX_PROFILES:',
+    ]);
+  });
+});
