@@ -39,5 +39,6 @@ export function powertoolsMetrics({ deployment }: { readonly deployment: string 
 
 function dimensionOf(measurement: Measurement): Record<string, string> {
   if ('backend' in measurement) return { backend: measurement.backend };
+  if ('code' in measurement) return { code: measurement.code };
   return 'outcome' in measurement ? { outcome: measurement.outcome } : {};
 }

@@ -11,8 +11,8 @@ export const DEPLOYMENT_DIMENSION = 'deployment';
 interface Metric {
   /** As CloudWatch spells units. */
   readonly unit: 'Count' | 'Milliseconds' | 'Bytes';
-  /** `backend`: of package bytes. `outcome`: the final status of a run. */
-  readonly dimension?: 'backend' | 'outcome';
+  /** `backend`: of package bytes. `outcome`: the final status of a run. `code`: of the failure that ended it. */
+  readonly dimension?: 'backend' | 'outcome' | 'code';
 }
 
 export const METRICS = {
@@ -34,6 +34,8 @@ export const METRICS = {
   /** Requests of principals that may not assert the scope they named. */
   ScopeDenied: { unit: 'Count' },
   RunsFinished: { unit: 'Count', dimension: 'outcome' },
+  /** Runs that ended with a failure; a status does not say whose fault it was, a code does. */
+  RunFailures: { unit: 'Count', dimension: 'code' },
   /** From the request of a new sandbox until its daemon answers; pooled ones have none. */
   SandboxLaunchLatency: { unit: 'Milliseconds' },
   /** From POST to the final status. */

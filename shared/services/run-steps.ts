@@ -95,6 +95,7 @@ async function end(deps: RunStepsDeps, run: RunRef, failure: CaughtFailure | und
   });
   if (!ends) return;
   deps.metrics.add({ name: 'RunsFinished', outcome: row.status });
+  if (row.failure !== null) deps.metrics.add({ name: 'RunFailures', code: row.failure.code });
   const { queued_at, finished_at } = row.timings;
   const duration = Date.parse(finished_at ?? queued_at) - Date.parse(queued_at);
   deps.metrics.add({ name: 'RunDuration', value: duration });

@@ -50,6 +50,7 @@ describe('metrics of a function', () => {
     metrics.add({ name: 'PackageCacheHits', backend: 's3' });
     metrics.add({ name: 'RunsFinished', outcome: 'succeeded' });
     metrics.add({ name: 'RunsFinished', outcome: 'failed' });
+    metrics.add({ name: 'RunFailures', code: 'script_failed' });
     metrics.add({ name: 'RunDuration', value: 7 });
     metrics.flush();
 
@@ -57,6 +58,7 @@ describe('metrics of a function', () => {
       [[['deployment', 'outcome']], { deployment: 'blue', outcome: 'failed', RunsFinished: [1, 1] }],
       [[['deployment', 'backend']], { deployment: 'blue', backend: 's3', PackageCacheHits: 1 }],
       [[['deployment', 'outcome']], { deployment: 'blue', outcome: 'succeeded', RunsFinished: 1 }],
+      [[['deployment', 'code']], { deployment: 'blue', code: 'script_failed', RunFailures: 1 }],
       [[['deployment']], { deployment: 'blue', RunDuration: 7 }],
     ]);
   });
@@ -73,11 +75,11 @@ describe('metrics of a function', () => {
     expect(lines()).toHaveLength(1);
   });
 
-  it('have no dimension but the deployment, the backend and the outcome', () => {
-    const dimensions = Object.values<{ dimension?: string }>(METRICS).flatMap(
-      ({ dimension }) => dimension ?? [],
+  it('have no dimension but the deployment, the backend, the outcome and the code of a failure', () => {
+    const dimensions = Object.values(METRICS).flatMap((metric) =>
+      'dimension' in metric ? [metric.dimension] : [],
     );
 
-    expect([...new Set(dimensions)].toSorted()).toEqual(['backend', 'outcome']);
+    expect([...new Set(dimensions)].toSorted()).toEqual(['backend', 'code', 'outcome']);
   });
 });

@@ -62,7 +62,7 @@ describe('a run', () => {
     expect(JSON.stringify(added)).not.toContain(FINGERPRINT);
   });
 
-  it('is counted with the status that it ends with, by the step that ended it alone', async () => {
+  it('is counted with the status and the code that it ends with, by the step that ended it alone', async () => {
     backstage.sandboxes.script = { exit_code: 3 };
     const process = startProcess(backstage);
 
@@ -72,6 +72,7 @@ describe('a run', () => {
     await process.steps.teardown(refOf(run));
 
     expect(process.metrics.named('RunsFinished')).toEqual([{ name: 'RunsFinished', outcome: 'failed' }]);
+    expect(process.metrics.named('RunFailures')).toEqual([{ name: 'RunFailures', code: 'script_failed' }]);
     expect(process.metrics.named('SandboxesStopped')).toHaveLength(1);
   });
 
