@@ -94,6 +94,14 @@ export type SandboxRow = z.infer<typeof sandboxRowSchema>;
 /** In a row of its own, which only the functions that call sandboxes may read. PKCS8 DER, base64. */
 export const sandboxKeyRowSchema = z.object({ sandbox_id: idSchema, private_key: z.string() });
 
+/** Free when absent or past its time. */
+export const maintenanceLeaseRowSchema = z.object({ lease_until: timeSchema });
+export type MaintenanceLeaseRow = z.infer<typeof maintenanceLeaseRowSchema>;
+
+/** The sort key after which the next pass goes on. */
+export const maintenanceBookmarkRowSchema = z.object({ after: z.string() });
+export type MaintenanceBookmarkRow = z.infer<typeof maintenanceBookmarkRowSchema>;
+
 export const artifactRowSchema = z.object({
   path: z.string(),
   size_bytes: z.int(),

@@ -96,6 +96,10 @@ export const KEYS = {
     pk: `pool#${profile}#${imageIdentity}`,
     sk: sandboxId,
   }),
+  /** Whose turn it is to do what only one at a time does, and how far a pass came that could not end. */
+  maintenanceLease: (name: string): RowKey => ({ pk: 'maintenance', sk: `lease#${name}` }),
+  maintenanceBookmark: (name: string): RowKey => ({ pk: 'maintenance', sk: `bookmark#${name}` }),
+
   sandboxKey: (sandboxId: string): RowKey => ({ pk: `sandbox-key#${sandboxId}`, sk: 'key' }),
 
   /** Chunked bytes: packages of `config_registry`, stdin, kept stdout and stderr. */

@@ -58,15 +58,20 @@ export interface RunBoundaryDeps {
   readonly metrics: Metrics;
   readonly profiles: readonly SandboxProfile[];
   readonly quotas: { readonly runs_at_once: number };
-  /** Sandboxes kept ready for each profile; 0 is no pool. */
+  /** Sandboxes that this process keeps ready for each profile; 0 leaves pools to another, or is none. */
   readonly poolSize: number;
   /** Executions under way in this process, where the pool shares its CPU. */
   readonly load?: () => number;
   /** Bounds of one AwaitSandbox and one Execute call, in milliseconds; see the manager and the command. */
   readonly awaitBudgetMs?: number;
   readonly executeBudgetMs?: number;
+  readonly awaitFirstPollMs?: number;
   readonly awaitPollMs?: number;
   readonly missingGraceMs?: number;
+  /** See the pool. */
+  readonly startDeadlineMs?: number;
+  readonly startPollMs?: number;
+  readonly startsAtOnce?: number;
   /** Makes steps that wait come back soon when the process is to end. */
   readonly stopping?: AbortSignal;
 }
@@ -94,7 +99,7 @@ export function createRunBoundary(deps: RunBoundaryDeps): RunBoundary {
     runs,
     sandboxes,
     recorder,
-    onClaim: () => pool.claimed(),
+    ...(deps.poolSize === 0 ? {} : { onClaim: () => pool.claimed() }),
   });
   const parts = { ...deps, runs, events, sandboxes, recorder, requests, streams, inputs, resolver, manager };
   const steps = createRunSteps({

@@ -50,6 +50,8 @@ export interface SandboxManagerDeps {
   readonly onClaim?: (profile: string) => void;
   /** How long one AwaitSandbox call may take, in milliseconds; default 20,000. */
   readonly awaitBudgetMs?: number;
+  /** Shortest pause between two looks at a task that is starting, in milliseconds; default 10. */
+  readonly awaitFirstPollMs?: number;
   /** Longest pause between two looks at a task that is starting, in milliseconds; default 1,000. */
   readonly awaitPollMs?: number;
   /** How long a provider may not know a task it has just accepted, in milliseconds; default 10,000. */

@@ -15,9 +15,10 @@ export interface SandboxPool {
   /**
    * Forgets dead and old ones, starts what is missing, and resolves when that is done. Called at the start (which
    * also clears the rows of a former process, whose tasks are gone) and every few seconds. One at a time: a call
-   * while another is under way joins it.
+   * while another is under way joins it. A profile whose sandboxes do not start is logged and keeps no other waiting.
+   * @param until milliseconds since the epoch, after which no further one is started. Default: no end.
    */
-  fill(): Promise<void>;
+  fill(until?: number): Promise<void>;
   /** A sandbox was taken: fills up again a little later, when the run that took it has its share of the CPU. */
   claimed(): void;
   /** Stops filling, and every sandbox in the pool. */
@@ -39,39 +40,52 @@ export interface SandboxPoolDeps {
   readonly load?: () => number;
   /** After a claim, in milliseconds; default 150. */
   readonly refillDelayMs?: number;
+  /** How long a sandbox may take to answer, in milliseconds; default 60,000. */
+  readonly startDeadlineMs?: number;
+  /** Between two looks at one that is starting, in milliseconds; default 25. */
+  readonly startPollMs?: number;
+  /** How many of a profile are started at once; default 1. */
+  readonly startsAtOnce?: number;
 }
 
-const START_DEADLINE_MS = 60_000;
-const POLL_MS = 25;
 /** Well below the life of the key. */
 const MAX_AGE_MS = 12 * 3_600_000;
 
 export function createSandboxPool(deps: SandboxPoolDeps): SandboxPool {
-  const { clock, logger, load = () => 0, refillDelayMs = 150 } = deps;
+  const { clock, logger, load = () => 0, refillDelayMs = 150, startsAtOnce = 1 } = deps;
   const stopping = new AbortController();
   let filling: Promise<void> | undefined;
   let scheduled = false;
 
-  const fillProfile = async (profile: SandboxProfile): Promise<void> => {
-    const alive = await forgetDead(deps, profile);
-    for (let missing = deps.size - alive; missing > 0 && !stopping.signal.aborted; missing -= 1) {
-      await addSandbox(deps, profile, stopping.signal);
-      if (load() > 0) await clock.sleep(refillDelayMs);
+  const fillProfile = async (profile: SandboxProfile, until: number): Promise<void> => {
+    let missing = deps.size - (await forgetDead(deps, profile));
+    const starter = async (): Promise<void> => {
+      while (missing > 0 && !stopping.signal.aborted && clock.now() < until) {
+        missing -= 1;
+        await addSandbox(deps, profile, stopping.signal);
+        if (load() > 0) await clock.sleep(refillDelayMs);
+      }
+    };
+    // All of them to their end: one that is left behind would go on in a process that may be frozen.
+    const ends = await Promise.allSettled(Array.from({ length: startsAtOnce }, starter));
+    const failed = ends.find((end) => end.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+  };
+  const fillAll = async (until: number): Promise<void> => {
+    for (const profile of deps.profiles) {
+      try {
+        await fillProfile(profile, until);
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : 'unknown';
+        logger.warn('pool.fill_failed', { profile: profile.name, reason });
+      }
     }
   };
-  const fillAll = async (): Promise<void> => {
-    for (const profile of deps.profiles) await fillProfile(profile);
-  };
-  const fill = (): Promise<void> => {
+  const fill = (until = Number.POSITIVE_INFINITY): Promise<void> => {
     if (deps.size === 0 || stopping.signal.aborted) return Promise.resolve();
-    filling ??= fillAll()
-      .catch((error: unknown) => {
-        const reason = error instanceof Error ? error.message : 'unknown';
-        logger.warn('pool.fill_failed', { reason });
-      })
-      .finally(() => {
-        filling = undefined;
-      });
+    filling ??= fillAll(until).finally(() => {
+      filling = undefined;
+    });
     return filling;
   };
   const refill = async (): Promise<void> => {
@@ -163,19 +177,19 @@ async function addSandbox(
 }
 
 async function answering(
-  { provisioner, client, clock }: SandboxPoolDeps,
+  { provisioner, client, clock, startDeadlineMs = 60_000, startPollMs = 25 }: SandboxPoolDeps,
   sandbox_id: string,
   taskId: string,
   stopping: AbortSignal,
 ): Promise<{ host: string; port: number }> {
   const began = clock.now();
-  while (clock.now() - began < START_DEADLINE_MS && !stopping.aborted) {
+  while (clock.now() - began < startDeadlineMs && !stopping.aborted) {
     const [task] = await provisioner.describe([taskId]);
     if (task?.status === 'stopped') break;
     const address = task?.status === 'running' ? task.address : undefined;
     const sandbox = address && { ...address, sandbox_id };
     if (sandbox !== undefined && (await client.healthy(sandbox, HEALTH_TIMEOUT_MS))) return sandbox;
-    await clock.sleep(POLL_MS);
+    await clock.sleep(startPollMs);
   }
   throw new Error('the sandbox was not ready for the pool in time');
 }

@@ -42,6 +42,8 @@ export interface RunRecords {
   writeArtifact(row: RunRow, artifact: ArtifactRow): Write;
   writeActive(row: RunRow): Write;
   deleteActive(runId: string): Write;
+  /** Undefined when the run is not in the list of active ones. */
+  findActive(runId: string): Promise<ActiveRunRow | undefined>;
   /** Every run whose sandbox may still be there, in no order. */
   listActive(): AsyncGenerator<ActiveRunRow>;
 }
@@ -113,6 +115,10 @@ export function createRunRecords({ table, clock }: { table: TableStore; clock: C
       data: { fingerprint, run_id, created_at: timings.queued_at } satisfies ActiveRunRow,
     }),
     deleteActive: (runId) => ({ kind: 'delete', key: KEYS.activeRun(runId) }),
+    async findActive(runId) {
+      const row = await table.get(KEYS.activeRun(runId));
+      return row && activeRunRowSchema.parse(row.data);
+    },
     listActive: () => listActive(table),
   };
 }

@@ -11,11 +11,11 @@ import { isGone } from './is-gone.ts';
 import { HEALTH_TIMEOUT_MS } from './launch-sandbox.ts';
 import { refuseCancelled } from './refuse-cancelled.ts';
 
-const FIRST_POLL_MS = 10;
 const GRID_MS = 100;
 
 export async function awaitSandbox(deps: SandboxParts, run: RunRef): Promise<StepProgress> {
-  const { sandboxes, client, clock, recorder, awaitBudgetMs = 20_000, awaitPollMs = 1_000, stopping } = deps;
+  const { sandboxes, client, clock, recorder, stopping } = deps;
+  const { awaitBudgetMs = 20_000, awaitFirstPollMs = 10, awaitPollMs = 1_000 } = deps;
   const began = clock.now();
   for (;;) {
     const row = (await sandboxes.get(run))?.row;
@@ -39,14 +39,15 @@ export async function awaitSandbox(deps: SandboxParts, run: RunRef): Promise<Ste
     const waited = clock.now() - began;
     if (waited >= awaitBudgetMs || stopping?.aborted === true) return { status: 'pending' };
     // In step with the time waited so far: a local sandbox is seen at once, a Fargate task asked once a second.
-    await clock.sleep(pause(clock.now(), Math.min(awaitPollMs, waited * 0.15)));
+    const wanted = Math.max(awaitFirstPollMs, Math.min(awaitPollMs, waited * 0.15));
+    await clock.sleep(pause(clock.now(), wanted));
     refuseCancelled((await deps.runs.require(run)).row);
   }
 }
 
 /** Longer pauses end on a common beat, so that hundreds of runs that wait ask the provider together. */
 function pause(now: number, ms: number): number {
-  if (ms < GRID_MS) return Math.max(FIRST_POLL_MS, ms);
+  if (ms < GRID_MS) return ms;
   return ms + GRID_MS - ((now + ms) % GRID_MS);
 }
 
