@@ -2,7 +2,8 @@
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { App } from 'aws-cdk-lib';
+import type { App } from 'aws-cdk-lib';
+import { createApp } from '../../../infra/create-app.ts';
 import { createDeployment, type DeploymentStacks } from '../../../infra/deployment.ts';
 import { FUNCTIONS } from '../../../infra/functions/function-table.ts';
 import {
@@ -103,7 +104,7 @@ export interface Synthesized {
 }
 
 export function synthesize(settings: DeploymentSettings): Synthesized {
-  const app = new App({ outdir: mkdtempSync(join(tmpdir(), 'cognition-synth-')), analyticsReporting: false });
+  const app = createApp(settings, { outdir: mkdtempSync(join(tmpdir(), 'cognition-synth-')) });
   const stacks = createDeployment(app, settings, dummyBundles());
   const assembly = app.synth();
   const templates = assembly.stacks.map((stack): [string, StackTemplate] => [
