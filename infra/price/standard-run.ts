@@ -58,6 +58,12 @@ export const STATE_CALLS: Readonly<Record<string, Calls>> = {
   Teardown: row([5, 0, 1, 5, 10, 0, 0, 1]),
 };
 
+/** Of the states that wait: what is left when sandbox and command are there at once. */
+export const CALLS_WITHOUT_WAITING: Readonly<Record<string, Calls>> = {
+  AwaitSandbox: row([4, 0, 1, 4, 6, 0, 0, 1]),
+  Execute: row([7, 0, 1, 8, 14, 0, 0, 0]),
+};
+
 /** By the operation of the API, caches cold. */
 export const REQUEST_CALLS: Readonly<Record<string, Calls>> = {
   createRun: row([4, 0, 1, 4, 22, 0, 1, 0]),

@@ -34,8 +34,17 @@ const LOOPED: readonly string[] = ['AwaitSandbox', 'Execute'];
 
 export type Backend = 's3' | 'config_registry';
 
-export async function countStandardRun(backend: Backend = 's3'): Promise<CountedRun> {
-  const { meter, ask, machine } = await prepare(backend);
+/** Seconds that the launch and the command take. */
+export interface Waits {
+  readonly launch_seconds: number;
+  readonly command_seconds: number;
+}
+
+export async function countStandardRun(
+  backend: Backend = 's3',
+  waits: Waits = STANDARD_RUN,
+): Promise<CountedRun> {
+  const { meter, ask, machine } = await prepare(backend, waits);
   const created = await ask('createRun', {
     json: {
       agent: 'analyst',
@@ -56,7 +65,7 @@ export async function countStandardRun(backend: Backend = 's3'): Promise<Counted
   return { sections: meter.sections, transitions: entered + looped, run };
 }
 
-async function prepare(backend: Backend) {
+async function prepare(backend: Backend, { launch_seconds, command_seconds }: Waits) {
   const meter = new CallMeter();
   const world = createBackstage();
   const table = meter.table(world.table);
@@ -65,9 +74,9 @@ async function prepare(backend: Backend) {
     backend === 's3'
       ? createObjectPackageStore({ objects, backend: 's3' })
       : createConfigRegistryPackageStore({ table });
-  const provisioner = meter.provisioner(slowStart(world));
+  const provisioner = meter.provisioner(slowStart(world, launch_seconds));
   const ports: Partial<Ports> = { table, objects, packages, provisioner };
-  const { skill_bytes, stdout_bytes, output_bytes, command_seconds } = STANDARD_RUN;
+  const { skill_bytes, stdout_bytes, output_bytes } = STANDARD_RUN;
   world.sandboxes.script = {
     stdout: 'x'.repeat(stdout_bytes),
     duration: command_seconds * 1_000,
@@ -114,11 +123,11 @@ async function prepare(backend: Backend) {
 }
 
 /** The tasks of the world, which take as long to start as a Fargate task does. */
-function slowStart({ sandboxes, clock }: Backstage): Backstage['provisioner'] {
+function slowStart({ sandboxes, clock }: Backstage, seconds: number): Backstage['provisioner'] {
   const { provisioner } = sandboxes;
   const begun = new Map<string, number>();
   const starting = (task: SandboxTask): SandboxTask =>
-    clock.now() - (begun.get(task.task_id) ?? 0) < STANDARD_RUN.launch_seconds * 1_000
+    clock.now() - (begun.get(task.task_id) ?? 0) < seconds * 1_000
       ? { ...task, status: 'starting', address: undefined }
       : task;
   return {

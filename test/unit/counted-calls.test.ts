@@ -2,14 +2,22 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { addCalls, type Calls } from '../../infra/price/calls.ts';
-import { PUBLISHING_CALLS, REQUEST_CALLS, STATE_CALLS, TRANSITIONS } from '../../infra/price/standard-run.ts';
+import {
+  CALLS_WITHOUT_WAITING,
+  PUBLISHING_CALLS,
+  REQUEST_CALLS,
+  STATE_CALLS,
+  TRANSITIONS,
+} from '../../infra/price/standard-run.ts';
 import { type CountedRun, countStandardRun } from '../support/standard-run.ts';
 
 let s3: CountedRun;
 let rows: CountedRun;
+let quick: CountedRun;
 beforeAll(async () => {
   s3 = await countStandardRun('s3');
   rows = await countStandardRun('config_registry');
+  quick = await countStandardRun('s3', { launch_seconds: 0, command_seconds: 0 });
 });
 
 const STATED = { ...STATE_CALLS, ...REQUEST_CALLS, ...PUBLISHING_CALLS };
@@ -23,6 +31,10 @@ describe('a standard run, from POST to the bytes of its output', () => {
 
   it.each(Object.keys(STATED))('asks no more than is stated: %s', (section) => {
     expect(s3.sections.get(section)).toEqual(STATED[section]);
+  });
+
+  it.each(Object.keys(STATE_CALLS))('without its waits asks no more than is stated: %s', async (state) => {
+    expect(quick.sections.get(state)).toEqual({ ...STATE_CALLS, ...CALLS_WITHOUT_WAITING }[state]);
   });
 
   it('has no part that is not stated', () => {

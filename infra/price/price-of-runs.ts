@@ -1,0 +1,117 @@
+/** What 1,000 standard runs cost, from counted calls, the sizes of functions and sandboxes, and assumed times. */
+import { functionOfState, functionSpec } from '../functions/function-table.ts';
+import { addCalls, timesCalls } from './calls.ts';
+import { workOf } from './latency-model.ts';
+import { costOf } from './list-prices.ts';
+import { REQUEST_CALLS, STANDARD_RUN, STATE_CALLS, TRANSITIONS } from './standard-run.ts';
+
+const RUNS = 1_000;
+
+/** Requests of a client that starts a run, follows it by long polls and fetches its one output. */
+export const REQUESTS: Readonly<Record<string, number>> = {
+  createRun: 1,
+  'listRunEvents, in vain': 1,
+  listRunEvents: 6,
+  getRun: 1,
+  getRunArtifacts: 1,
+  'getRunArtifacts, bytes': 1,
+};
+
+/** What a state waits for, in seconds, while its function is paid for. */
+const WAITED: Readonly<Record<string, number>> = {
+  AwaitSandbox: STANDARD_RUN.launch_seconds,
+  Execute: STANDARD_RUN.command_seconds,
+};
+/** Assumed, of a warm function. */
+const SECONDS_OF_REQUEST = 0.1;
+/** The long polls of one run wait as long as the run does. */
+const POLLED_SECONDS = STANDARD_RUN.launch_seconds + STANDARD_RUN.command_seconds + 2;
+
+/** Bytes of logs: a function's own lines with those of Lambda, a line of the access log, an execution, a task. */
+const LOG_BYTES = { function_call: 1_500, request: 350, execution: 12_000, sandbox: 1_000 } as const;
+/** Fargate bills from the pull of the image to the end of the task, at least a minute. */
+const SANDBOX_SECONDS = Math.max(60, STANDARD_RUN.launch_seconds + STANDARD_RUN.command_seconds + 5);
+const KMS_REQUESTS = 5;
+
+export interface RunCost {
+  readonly what: string;
+  /** Of one run, in the words of the bill. */
+  readonly amount: string;
+  /** US dollars for 1,000 runs. */
+  readonly usd: number;
+}
+
+export interface SandboxSize {
+  /** In vCPU. */
+  readonly cpu: number;
+  /** In GB. */
+  readonly memory: number;
+}
+
+const rounded = (value: number): string => value.toLocaleString('en', { maximumFractionDigits: 1 });
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+
+/** In the order of the bill, the dearest first. */
+export function priceOfRuns(sandbox: SandboxSize): RunCost[] {
+  const calls = addCalls(
+    ...Object.values(STATE_CALLS),
+    ...Object.entries(REQUESTS).map(([name, times]) =>
+      timesCalls(REQUEST_CALLS[name] ?? unknown(name), times),
+    ),
+  );
+  const requests = sum(Object.values(REQUESTS));
+  const stateCalls = Object.keys(STATE_CALLS).length + 1;
+  const functionCalls = requests + stateCalls;
+  const gbSeconds = functionTime(requests);
+  const hours = SANDBOX_SECONDS / 3_600;
+  const logBytes =
+    functionCalls * LOG_BYTES.function_call +
+    requests * LOG_BYTES.request +
+    LOG_BYTES.execution +
+    LOG_BYTES.sandbox;
+  const line = (what: string, amount: string, usdOfOne: number): RunCost => ({
+    what,
+    amount,
+    usd: usdOfOne * RUNS,
+  });
+  return [
+    line(
+      'Fargate',
+      `${SANDBOX_SECONDS} s of ${sandbox.cpu} vCPU and ${sandbox.memory} GB`,
+      costOf('sandbox_cpu', hours * sandbox.cpu) + costOf('sandbox_memory', hours * sandbox.memory),
+    ),
+    line(
+      'Lambda',
+      `${functionCalls} calls, ${rounded(gbSeconds)} GB-seconds`,
+      costOf('function_requests', functionCalls) + costOf('function_time', gbSeconds),
+    ),
+    line('Step Functions', `${TRANSITIONS} transitions`, costOf('transitions', TRANSITIONS)),
+    line(
+      'DynamoDB',
+      `${calls.write_units} write units, ${calls.read_units} read units`,
+      costOf('table_write_units', calls.write_units) + costOf('table_read_units', calls.read_units),
+    ),
+    line('API Gateway', `${requests} requests`, costOf('api_requests', requests)),
+    line('CloudWatch Logs', `${rounded(logBytes / 1_000)} KB`, costOf('log_intake', logBytes / 1e9)),
+    line('KMS', `${KMS_REQUESTS} requests`, costOf('key_requests', KMS_REQUESTS)),
+    line(
+      'S3',
+      `${calls.object_puts} PUT, ${calls.object_gets} GET`,
+      costOf('object_puts', calls.object_puts) + costOf('object_gets', calls.object_gets),
+    ),
+    line('X-Ray', '1 trace', costOf('traces', 1)),
+  ].toSorted((a, b) => b.usd - a.usd);
+}
+
+/** GB-seconds of one run. */
+function functionTime(requests: number): number {
+  const states = Object.keys(STATE_CALLS).map(
+    (state) => (functionOfState(state).memory_mb / 1_024) * (workOf(state) / 1_000 + (WAITED[state] ?? 0)),
+  );
+  const api = (functionSpec('runs').memory_mb / 1_024) * (requests * SECONDS_OF_REQUEST + POLLED_SECONDS);
+  return sum(states) + api;
+}
+
+function unknown(name: string): never {
+  throw new Error(`nothing was counted for ${name}`);
+}
