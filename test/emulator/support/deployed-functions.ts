@@ -1,0 +1,94 @@
+/** The Lambda functions of a deployment, as its emulator has them. */
+import { readFileSync } from 'node:fs';
+import { buffer } from 'node:stream/consumers';
+import { ZipFile } from 'yazl';
+import * as z from 'zod';
+import type { EmulatorApi } from '../../../infra/local/emulator/emulator-api.ts';
+
+const API = '/2015-03-31/functions';
+
+const configurationSchema = z.object({
+  Environment: z.object({ Variables: z.record(z.string(), z.string()) }).optional(),
+});
+
+export type Variables = Readonly<Record<string, string>>;
+
+export interface DeployedFunctions {
+  environment(name: string): Promise<Variables>;
+  /** Replaces all of it. */
+  setEnvironment(name: string, variables: Variables): Promise<void>;
+  /** @param files by their name in the function's folder. */
+  setCode(name: string, files: Readonly<Record<string, string | Uint8Array>>): Promise<void>;
+  /** @returns what the handler returns. @throws FunctionFailure with what it throws. */
+  invoke(name: string, event: unknown): Promise<unknown>;
+}
+
+export class FunctionFailure extends Error {
+  override readonly name = 'FunctionFailure';
+  readonly error_type: string;
+
+  constructor(message: string, errorType: string) {
+    super(message);
+    this.error_type = errorType;
+  }
+}
+
+const failureSchema = z.object({ errorMessage: z.string(), errorType: z.string() });
+
+export function deployedFunctions(api: EmulatorApi, deployment: string): DeployedFunctions {
+  const path = (name: string): string => `${API}/${deployment}-${name}`;
+  return {
+    environment: async (name) => {
+      const answer = await api.rest('lambda', 'GET', `${path(name)}/configuration`);
+      return configurationSchema.parse(answer).Environment?.Variables ?? {};
+    },
+    setEnvironment: async (name, variables) => {
+      await api.rest('lambda', 'PUT', `${path(name)}/configuration`, {
+        Environment: { Variables: variables },
+      });
+    },
+    setCode: async (name, files) => {
+      const ZipFile = (await zip(files)).toString('base64');
+      await api.rest('lambda', 'PUT', `${path(name)}/code`, { ZipFile });
+    },
+    invoke: async (name, event) => {
+      const answer = await api.rest('lambda', 'POST', `${path(name)}/invocations`, event);
+      const failure = failureSchema.safeParse(answer);
+      if (failure.success) throw new FunctionFailure(failure.data.errorMessage, failure.data.errorType);
+      return answer;
+    },
+  };
+}
+
+function zip(files: Readonly<Record<string, string | Uint8Array>>): Promise<Buffer> {
+  const archive = new ZipFile();
+  for (const [name, content] of Object.entries(files)) archive.addBuffer(Buffer.from(content), name);
+  archive.end();
+  return buffer(archive.outputStream);
+}
+
+/**
+ * The function's own bundle behind a handler that asks the proxy, at every call, what is to go wrong. A process that
+ * exits is what a killed or crashed environment looks like.
+ */
+export const faultyCode = (
+  name: string,
+  bundle: string,
+  proxy: string,
+): Readonly<Record<string, string | Uint8Array>> => ({
+  'product.mjs': readFileSync(bundle),
+  'index.mjs': `import { handler as product } from './product.mjs';
+const act = (action, when) => {
+  if (action === 'exit_' + when) process.exit(1);
+  if (action === 'throw_' + when) throw new Error('thrown by the test ' + when + ' the work');
+};
+export const handler = async (event, context) => {
+  const asked = await fetch('${proxy}/control/invocations/${name}', { method: 'POST' });
+  const { action } = await asked.json();
+  act(action, 'before');
+  const result = await product(event, context);
+  act(action, 'after');
+  return result;
+};
+`,
+});
