@@ -1,7 +1,8 @@
 import { Socket } from 'node:net';
+import type { SandboxForm } from './daemon-config.ts';
 
 /** Ends this process, and so everything of its task, when the server that started the task is gone, however it ended. */
-export function endWithServer(lifelineFd: number, form: 'bubblewrap' | 'unsafe'): void {
+export function endWithServer(lifelineFd: number, form: SandboxForm): void {
   const lifeline = new Socket({ fd: lifelineFd, readable: true, writable: false });
   lifeline.on('error', () => undefined);
   lifeline.once('close', () => {

@@ -1,16 +1,19 @@
 /** sandboxd: the daemon of one sandbox. Fails closed: what is not as it must be ends the process before it answers. */
 import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { importPublicKey } from '../../shared/domain/daemon-signature.ts';
 import { createCallAuthorizer } from './authorize-call.ts';
 import type { CommandDriver } from './command/command-driver.ts';
 import { commandEnv } from './command/command-env.ts';
 import { commandLimits } from './command/command-limits.ts';
+import { createContainerDriver } from './command/container-driver.ts';
 import { createPreparedDriver } from './command/prepared-driver.ts';
 import { resolveCommand } from './command/resolve-command.ts';
 import { createUnsafeDriver } from './command/unsafe-driver.ts';
-import { type DaemonConfig, readDaemonConfig } from './daemon-config.ts';
+import { shareFolders } from './container-folders.ts';
+import { containerSelfTest } from './container-self-test.ts';
+import { CONTAINER_FORM, type DaemonConfig, readDaemonConfig, type SandboxForm } from './daemon-config.ts';
 import { createEgressBroker } from './egress-broker.ts';
 import { endWithServer } from './end-with-server.ts';
 import { createRequestHandler } from './request-handler.ts';
@@ -18,15 +21,18 @@ import { createSandbox } from './sandbox.ts';
 import { selfTest } from './self-test.ts';
 import { serve } from './serve.ts';
 
+/** Beside the daemon, wherever that lies. */
+const SECCOMP_FILE = join(dirname(process.argv[1] ?? ''), 'command.bpf');
+
 const log = (message: string): void => {
   process.stderr.write(`sandboxd: ${message}\n`);
 };
 
 async function main(): Promise<void> {
   process.umask(0);
-  const config = readDaemonConfig(process.env);
+  const config = readDaemonConfig(process.env, process.argv.slice(2));
   if (config.lifeline_fd !== undefined) endWithServer(config.lifeline_fd, config.form);
-  const filters = config.form === 'bubblewrap' ? await selfTest() : 0;
+  const filters = await SELF_TESTS[config.form]();
   const root = config.root;
   const paths = {
     skills: `${root}/skills`,
@@ -40,6 +46,7 @@ async function main(): Promise<void> {
   for (const folder of Object.values(paths)) {
     if (folder !== paths.egress_socket) mkdirSync(folder, { recursive: true });
   }
+  if (config.form === CONTAINER_FORM) shareFolders(paths);
   const egress = createEgressBroker(Date.now);
   const sandbox = createSandbox({
     folders: paths,
@@ -62,12 +69,25 @@ async function main(): Promise<void> {
   await serve(config.transport, handler);
 }
 
+/** Each returns how many seccomp filters surround the daemon, or throws. */
+const SELF_TESTS: Readonly<Record<SandboxForm, () => number | Promise<number>>> = {
+  bubblewrap: selfTest,
+  container: containerSelfTest,
+  unsafe: () => 0,
+};
+
 function driverFor(config: DaemonConfig, workspace: string, filters: number): CommandDriver {
   if (config.command_fds !== undefined) {
     return createPreparedDriver({ fds: config.command_fds, task_filters: filters });
   }
-  const architecture = process.arch === 'arm64' ? 'arm64' : 'x64';
-  return createUnsafeDriver({ architecture, limits: commandLimits(config.profile), workspace });
+  const options = {
+    architecture: process.arch === 'arm64' ? 'arm64' : 'x64',
+    limits: commandLimits(config.profile),
+    workspace,
+  } as const;
+  return config.form === CONTAINER_FORM
+    ? createContainerDriver({ ...options, seccomp_file: SECCOMP_FILE, task_filters: filters })
+    : createUnsafeDriver(options);
 }
 
 main().catch((error: unknown) => {

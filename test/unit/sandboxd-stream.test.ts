@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { checkCommandIdentity } from '../../functions/sandboxd/command/command-identity.ts';
 import { wholeCharacters } from '../../functions/sandboxd/command/stream-capture.ts';
 import { pathProblem } from '../../functions/sandboxd/materialize/safe-path.ts';
 
@@ -28,48 +27,6 @@ test('bytes that are no text are kept as they are', () => {
     }),
   );
   expect(wholeCharacters(Buffer.from([0xff, 0x80, 0x80]), 3)).toBe(3);
-});
-
-const IDENTITY = {
-  caps: '0000000000000000',
-  nnp: '1',
-  seccomp: '2',
-  filters: '2',
-  links: 'lo',
-  pids: '1',
-  inet: '97',
-  inet6: '97',
-  netlink: '97',
-  skills: '30',
-  inputs: '30',
-  root: '30',
-};
-
-test('the identity that must be passes', () => {
-  expect(() => checkCommandIdentity(new Map(Object.entries(IDENTITY)), 1)).not.toThrow();
-});
-
-test.each([
-  ['caps', '0000000000000001'],
-  ['nnp', '0'],
-  ['seccomp', '0'],
-  ['filters', '1'],
-  ['links', 'lo,eth0'],
-  ['pids', '2'],
-  ['inet', '0'],
-  ['inet6', '0'],
-  ['netlink', '0'],
-  ['skills', '0'],
-  ['inputs', '13'],
-  ['root', '0'],
-])('an identity whose %s is %s is refused by name', (key, value) => {
-  expect(() => checkCommandIdentity(new Map(Object.entries({ ...IDENTITY, [key]: value })), 1)).toThrow(
-    `${key} is ${value}`,
-  );
-});
-
-test('an identity that says nothing is refused', () => {
-  expect(() => checkCommandIdentity(new Map(), 1)).toThrow('caps is unknown');
 });
 
 test('a path that passes stays below the folder it is joined to', () => {

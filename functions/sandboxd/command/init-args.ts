@@ -4,6 +4,18 @@ import type { CommandLimits } from './command-driver.ts';
 /** RLIMIT_* of the kernel. */
 const RESOURCE = { fsize: 1, core: 4, nproc: 6, nofile: 7, as: 9, msgqueue: 12 } as const;
 
+/** `resource=limit` pairs of a command. */
+function always(limits: CommandLimits): string[] {
+  const pairs: [number, number][] = [
+    [RESOURCE.fsize, limits.file_bytes],
+    [RESOURCE.core, 0],
+    [RESOURCE.nofile, limits.max_open_files],
+    [RESOURCE.as, limits.memory_bytes],
+    [RESOURCE.msgqueue, 0],
+  ];
+  return pairs.map(([resource, limit]) => `${resource}=${limit}`);
+}
+
 /** Arguments of the program in command-init.ts. */
 export function initArgs(options: {
   readonly architecture: Architecture;
@@ -14,19 +26,23 @@ export function initArgs(options: {
 }): string[] {
   const { limits } = options;
   const calls = INIT_CALLS[options.architecture];
-  const always: [number, number][] = [
-    [RESOURCE.fsize, limits.file_bytes],
-    [RESOURCE.core, 0],
-    [RESOURCE.nofile, limits.max_open_files],
-    [RESOURCE.as, limits.memory_bytes],
-    [RESOURCE.msgqueue, 0],
-  ];
   // Outside a user namespace of its own the whole user would be counted. The init counts as one.
-  const rlimits = options.isolated ? [...always, [RESOURCE.nproc, limits.max_processes + 1]] : always;
+  const processes = options.isolated ? [`${RESOURCE.nproc}=${limits.max_processes + 1}`] : [];
   return [
     options.control,
     options.isolated ? '1' : '0',
     ...[calls.prlimit, calls.prctl, calls.close_range].map(String),
-    ...rlimits.map(([resource, limit]) => `${resource}=${limit}`),
+    ...always(limits),
+    ...processes,
+  ];
+}
+
+/** Arguments of the launcher in container-init.ts, apart from its descriptors. The user there is the command's alone. */
+export function launcherArgs(architecture: Architecture, limits: CommandLimits): string[] {
+  const calls = INIT_CALLS[architecture];
+  return [
+    ...[calls.prlimit, calls.close_range].map(String),
+    ...always(limits),
+    `${RESOURCE.nproc}=${limits.max_processes}`,
   ];
 }

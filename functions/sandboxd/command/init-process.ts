@@ -17,8 +17,8 @@ export interface InitProcess {
   readonly gone: Promise<string>;
   /** @throws Error when what the init found is not what must be. */
   check(facts: ReadonlyMap<string, string>): void;
-  /** Without a namespace of its own a command is no more than a process group. */
-  readonly kill_group: boolean;
+  /** Kills every process of the command, the init among them or after them. */
+  kill(init: number): void;
 }
 
 /** @throws Error when the init does not get ready, or is not what it must be; it is killed then. */
@@ -33,7 +33,7 @@ export async function readyCommand(init: InitProcess): Promise<ReadyCommand> {
       late.promise,
     ]);
     init.check(facts);
-    return commandOf(channel, init.gone, init.kill_group ? -pid : pid, facts);
+    return commandOf(channel, init, pid, facts);
   } catch (cause) {
     // An init ends with its channel.
     init.control.destroy();
@@ -45,13 +45,12 @@ export async function readyCommand(init: InitProcess): Promise<ReadyCommand> {
 
 function commandOf(
   channel: InitChannel,
-  gone: Promise<string>,
-  target: number,
+  init: InitProcess,
+  pid: number,
   facts: ReadonlyMap<string, string>,
 ): ReadyCommand {
   let alive = true;
-  const ended = Promise.all([channel.status, gone]).then(([status, reason]): CommandEnd => {
-    if (target < 0) kill(target);
+  const ended = Promise.all([channel.status, init.gone]).then(([status, reason]): CommandEnd => {
     alive = false;
     if (status === undefined) return { kind: 'lost', reason };
     const signal = status & 0x7f;
@@ -60,19 +59,20 @@ function commandOf(
       : { kind: 'exited', code: 128 + signal, signal };
   });
   return {
-    stdout: openPipeOf(Math.abs(target), facts.get('stdout')),
-    stderr: openPipeOf(Math.abs(target), facts.get('stderr')),
+    stdout: openPipeOf(pid, facts.get('stdout')),
+    stderr: openPipeOf(pid, facts.get('stderr')),
     ended,
     start: (spec) => channel.send(spec),
     kill: () => {
-      if (alive) kill(target);
+      if (alive) init.kill(pid);
     },
   };
 }
 
-function kill(target: number): void {
+/** @param target a process, or a group by its negative number; one that is gone already is fine. */
+export function sendSignal(target: number, signal: 'SIGKILL' | 'SIGTERM'): void {
   try {
-    process.kill(target, 'SIGKILL');
+    process.kill(target, signal);
   } catch (error) {
     if (errnoOf(error) !== 'ESRCH') throw error;
   }

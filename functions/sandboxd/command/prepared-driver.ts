@@ -2,8 +2,8 @@
 import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { CommandDriver } from './command-driver.ts';
-import { checkCommandIdentity } from './command-identity.ts';
-import { collectText, readyCommand } from './init-process.ts';
+import { checkCommandIdentity, NAMESPACED_IDENTITY } from './command-identity.ts';
+import { collectText, readyCommand, sendSignal } from './init-process.ts';
 
 export interface PreparedDriverOptions {
   /** Descriptors of control channel, report and stderr. */
@@ -25,8 +25,9 @@ export function createPreparedDriver(options: PreparedDriverOptions): CommandDri
         control: new Socket({ fd: control, readable: true, writable: true }),
         init_pid: reported.init_pid,
         gone: reported.ended.then(() => `bubblewrap has ended: ${said()}`),
-        check: (facts) => checkCommandIdentity(facts, options.task_filters),
-        kill_group: false,
+        check: (facts) => checkCommandIdentity(facts, NAMESPACED_IDENTITY, options.task_filters),
+        // The kernel kills all of a namespace with its init.
+        kill: (init) => sendSignal(init, 'SIGKILL'),
       });
     },
   };
