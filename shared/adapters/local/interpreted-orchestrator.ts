@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StateMachine } from 'aws-local-stepfunctions';
+import { LRUCache } from 'lru-cache';
 import * as z from 'zod';
 import { errorCodeSchema } from '../../contracts/error-codes.ts';
 import { type RunRef, TRANSIENT_ERROR } from '../../contracts/workflow.ts';
@@ -35,6 +36,9 @@ type LocalHandlers = NonNullable<
   NonNullable<NonNullable<Parameters<StateMachine['run']>[1]>['overrides']>['taskResourceLocalHandlers']
 >;
 
+/** Runs whose machine has come to its end and would begin anew; a start that is repeated comes within minutes. */
+const REMEMBERED = 10_000;
+
 export function createInterpretedOrchestrator(deps: InterpretedOrchestratorDeps): InterpretedOrchestrator {
   const machine = createMachine(deps.definition, deps.retryScale ?? 1);
   const taskResourceLocalHandlers = localHandlers(deps.handlers);
@@ -42,13 +46,16 @@ export function createInterpretedOrchestrator(deps: InterpretedOrchestratorDeps)
   const closing = new AbortController();
   let closed = false;
 
-  const start = async ({ fingerprint, run_id }: RunRef): Promise<void> => {
+  // Not those that failed: a later start is what heals them here.
+  const succeeded = new LRUCache<string, true>({ max: REMEMBERED });
+
+  const begin = ({ fingerprint, run_id }: RunRef): void => {
     if (closed || active.has(run_id)) return;
     const run: RunRef = { fingerprint, run_id };
     const execution = machine.run(run, { overrides: { taskResourceLocalHandlers } });
     const ended = execution.result
       .then(
-        () => undefined,
+        () => void succeeded.set(run_id, true),
         (error: unknown) => (closed ? undefined : endOutside(deps, run, error, closing.signal)),
       )
       .finally(() => active.delete(run_id));
@@ -58,11 +65,13 @@ export function createInterpretedOrchestrator(deps: InterpretedOrchestratorDeps)
     while (active.size > 0) await Promise.all([...active.values()].map(({ ended }) => ended));
   };
   return {
-    start,
+    async start(run) {
+      if (!succeeded.has(run.run_id)) begin(run);
+    },
     async resumeAll(runs) {
       let resumed = 0;
       for await (const run of runs) {
-        await start(run);
+        begin(run);
         resumed += 1;
       }
       return resumed;
