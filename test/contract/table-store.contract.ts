@@ -313,6 +313,19 @@ function transactionTests(table: () => TableStore): void {
     expect((await table().get(key('n')))?.data).toBe(20);
   });
 
+  it('lets many transactions through at once that check one row and write each its own', async () => {
+    const [version = ''] = await table().transact([put('shared')]);
+    const work = Array.from({ length: 50 }, (_, index) =>
+      table().transact([
+        { kind: 'check', key: key('shared'), if: { version } },
+        put(`own${index}`),
+        { kind: 'put', key: key(`of${index}`, 'elsewhere'), data: index },
+      ]),
+    );
+    await Promise.all(work);
+    expect((await table().query('elsewhere')).rows).toHaveLength(50);
+  });
+
   it('fails a refused transaction alone among those that come at the same moment', async () => {
     const results = await Promise.allSettled(
       Array.from({ length: 30 }, (_, index) =>
@@ -345,6 +358,14 @@ function queryTests(table: () => TableStore): void {
 
   it('answers an empty partition with no rows and no next', async () => {
     expect(await table().query('none')).toStrictEqual({ rows: [] });
+  });
+
+  it('finds nothing in a partition or below a prefix that no key can have', async () => {
+    await fill(['a', '\ufffd']);
+    for (const pk of ['', '\ud800', 'x'.repeat(2_049)]) {
+      expect(await table().query(pk)).toStrictEqual({ rows: [] });
+    }
+    expect(await table().query('p', { prefix: 'a'.repeat(1_025) })).toStrictEqual({ rows: [] });
   });
 
   it('sees one partition only', async () => {
