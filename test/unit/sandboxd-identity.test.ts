@@ -35,7 +35,7 @@ test('the identity that must be passes, in each form', () => {
   check({ ...CONTAINER, writable: '/outputs,/tmp,/workspace' }, CONTAINER_IDENTITY);
 });
 
-const ANYWHERE = [
+const ANYWHERE: [key: string, value: string][] = [
   ['caps', '0000000000000001'],
   ['caps', '0000000000000000,00000000000001eb'],
   ['ids', '0,65534'],
@@ -47,7 +47,7 @@ const ANYWHERE = [
   ['netlink', '0'],
   ['root', '0'],
   ['root', '13'],
-] as const;
+];
 
 test.each([...ANYWHERE, ['links', 'lo,eth0'], ['pids', '2'], ['skills', '0'], ['inputs', '13']])(
   'an identity with namespaces whose %s is %s is refused by name',
@@ -56,7 +56,7 @@ test.each([...ANYWHERE, ['links', 'lo,eth0'], ['pids', '2'], ['skills', '0'], ['
   },
 );
 
-test.each([
+test.each<[key: string, value: string]>([
   ...ANYWHERE,
   ['skills', '0'],
   ['inputs', '0'],
