@@ -1,6 +1,6 @@
 import { Duration } from 'aws-cdk-lib';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
-import * as logs from 'aws-cdk-lib/aws-logs';
+import type * as logs from 'aws-cdk-lib/aws-logs';
 import type * as sfn from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
 import type { DeploymentSettings } from '../../shared/contracts/deployment-settings.ts';
@@ -8,6 +8,10 @@ import type { FunctionSpec } from '../functions/function-table.ts';
 import type { NetworkStack } from '../stacks/network-stack.ts';
 import type { SandboxStack } from '../stacks/sandbox-stack.ts';
 import type { StorageStack } from '../stacks/storage-stack.ts';
+import { EncryptedLogGroup } from './encrypted-log-group.ts';
+import { functionGrants } from './function-grants.ts';
+import { FunctionRole } from './function-role.ts';
+import { functionEnvironment } from './function-variables.ts';
 
 /** What the functions of one deployment share. */
 export interface FunctionContext {
@@ -36,27 +40,52 @@ export class CognitionFunction extends Construct {
 
   constructor(scope: Construct, id: string, props: CognitionFunctionProps) {
     super(scope, id);
-    const { spec, context } = props;
-    const { settings, bundles } = context;
+    const { spec, context, stateMachine, reservedConcurrentExecutions } = props;
+    if (spec.starts_runs !== (stateMachine !== undefined)) {
+      throw new Error(`${spec.name} ${spec.starts_runs ? 'needs' : 'has no use for'} the machine of runs`);
+    }
     this.spec = spec;
-    const functionName = `${settings.deployment}-${spec.name}`;
-    this.logGroup = new logs.LogGroup(this, 'Logs', { logGroupName: `/aws/lambda/${functionName}` });
+    const functionName = `${context.settings.deployment}-${spec.name}`;
+    this.logGroup = new EncryptedLogGroup(this, 'Logs', {
+      logGroupName: `/aws/lambda/${functionName}`,
+      settings: context.settings,
+      encryptionKey: context.storage.key,
+    });
     this.function = new lambda.Function(this, 'Function', {
       functionName,
       runtime: lambda.Runtime.NODEJS_24_X,
       architecture: lambda.Architecture.ARM_64,
       handler: 'index.handler',
-      code: lambda.Code.fromAsset(bundles.get(spec.name) ?? ''),
+      code: lambda.Code.fromAsset(bundleOf(context, spec)),
+      environment: functionEnvironment(spec, context, stateMachine),
       memorySize: spec.memory_mb,
       timeout: Duration.seconds(spec.timeout_seconds),
+      tracing: isTraced(spec) ? lambda.Tracing.ACTIVE : lambda.Tracing.DISABLED,
       logGroup: this.logGroup,
-      ...(spec.vpc
-        ? {
-            vpc: context.network.vpc,
-            vpcSubnets: { subnets: context.network.functionSubnets },
-            securityGroups: [context.network.functionSecurityGroup],
-          }
-        : {}),
+      role: new FunctionRole(this, 'Role', {
+        functionName,
+        logGroup: this.logGroup,
+        vpc: spec.vpc,
+        traced: isTraced(spec),
+        grants: functionGrants(this, { spec, context, stateMachine }),
+      }),
+      ...(spec.vpc ? placeIn(context.network) : {}),
+      ...(reservedConcurrentExecutions === undefined ? {} : { reservedConcurrentExecutions }),
     });
   }
 }
+
+/** A trace of an API call would hold its path, and with it the scope; a state's input is fingerprint and run id. */
+const isTraced = ({ kind }: FunctionSpec): boolean => kind === 'step';
+
+function bundleOf({ bundles }: FunctionContext, { name }: FunctionSpec): string {
+  const folder = bundles.get(name);
+  if (folder === undefined) throw new Error(`there is no bundle of the function ${name}`);
+  return folder;
+}
+
+const placeIn = ({ vpc, functionSubnets, functionSecurityGroup }: NetworkStack) => ({
+  vpc,
+  vpcSubnets: { subnets: functionSubnets },
+  securityGroups: [functionSecurityGroup],
+});
