@@ -3,6 +3,7 @@ import type { DeploymentSettings } from '../shared/contracts/deployment-settings
 import type { FunctionContext } from './constructs/cognition-function.ts';
 import { ApiStack } from './stacks/api-stack.ts';
 import { NetworkStack } from './stacks/network-stack.ts';
+import { ObservabilityStack } from './stacks/observability-stack.ts';
 import { RunsStack } from './stacks/runs-stack.ts';
 import { SandboxStack } from './stacks/sandbox-stack.ts';
 import { StorageStack } from './stacks/storage-stack.ts';
@@ -13,6 +14,7 @@ export interface DeploymentStacks {
   readonly sandbox: SandboxStack;
   readonly runs: RunsStack;
   readonly api: ApiStack;
+  readonly observability: ObservabilityStack;
   /** What the stacks with functions are given. */
   readonly context: FunctionContext;
 }
@@ -30,5 +32,6 @@ export function createDeployment(
   const context: FunctionContext = { settings, bundles, storage, network, sandbox };
   const runs = new RunsStack(app, named('runs'), { context });
   const api = new ApiStack(app, named('api'), { context, runs });
-  return { storage, network, sandbox, runs, api, context };
+  const observability = new ObservabilityStack(app, named('observability'), { context, runs, api });
+  return { storage, network, sandbox, runs, api, observability, context };
 }

@@ -42,6 +42,8 @@ export class SkillApi extends Construct {
       cloudWatchRole: true,
       cloudWatchRoleRemovalPolicy: settings.retain_data ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
     });
+    // The stack says where the API is.
+    this.api.node.tryRemoveChild('Endpoint');
     requireModernTls(this.api);
     this.#addRoutes(props.functions);
     addGatewayResponses(this.api);

@@ -113,7 +113,9 @@ const managedRule = (priority: number, name: string, counted: readonly string[] 
     managedRuleGroupStatement: {
       vendorName: 'AWS',
       name,
-      ruleActionOverrides: counted.map((rule) => ({ name: rule, actionToUse: { count: {} } })),
+      ...(counted.length === 0
+        ? {}
+        : { ruleActionOverrides: counted.map((rule) => ({ name: rule, actionToUse: { count: {} } })) }),
     },
   },
   visibilityConfig: visibility(name),

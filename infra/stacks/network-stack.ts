@@ -1,5 +1,6 @@
 import { Fn, Stack, type StackProps } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
+import type * as logs from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { DeploymentSettings } from '../../shared/contracts/deployment-settings.ts';
 import { asInterface } from '../constructs/as-interface.ts';
@@ -15,10 +16,13 @@ export class NetworkStack extends Stack {
   readonly functionSubnets: ec2.ISubnet[];
   readonly sandboxSecurityGroup: ec2.SecurityGroup;
   readonly functionSecurityGroup: ec2.SecurityGroup;
+  /** Every DNS query and what the firewall made of it; undefined where there is no firewall. */
+  readonly queryLogs: logs.ILogGroup | undefined;
   readonly #zones: number;
 
   constructor(scope: Construct, id: string, props: NetworkStackProps) {
     super(scope, id, props);
+    this.queryLogs = undefined;
     this.#zones = props.settings.availability_zones;
     const { PRIVATE_ISOLATED: subnetType } = ec2.SubnetType;
     const vpc = new ec2.Vpc(this, 'Vpc', {
