@@ -11,8 +11,9 @@ import {
   processesInSight,
 } from './own-surroundings.ts';
 
-/** CHOWN, DAC_OVERRIDE, FOWNER, KILL, SETGID, SETUID, SETPCAP: to own its folders, and to make and end the command. */
-const CAPABILITIES = 0b1_1110_1011n;
+/** Bits of SANDBOX_CAPABILITIES, by linux/capability.h. */
+const BITS = { CHOWN: 0, DAC_OVERRIDE: 1, FOWNER: 3, KILL: 5, SETGID: 6, SETUID: 7, SETPCAP: 8 } as const;
+const CAPABILITIES = SANDBOX_CAPABILITIES.reduce((all, name) => all | (1n << BigInt(BITS[name])), 0n);
 /** Each a mount of its own, of limited size, in memory. */
 const FOLDERS = ['/tmp', '/skills', '/workspace', '/outputs', '/run'];
 /** Programs are started from these. */
