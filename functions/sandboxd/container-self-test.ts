@@ -3,6 +3,7 @@
  * must be is tested from inside it (command-identity.ts).
  */
 import { readFileSync } from 'node:fs';
+import { SANDBOX_CAPABILITIES } from '../../shared/contracts/sandbox-container.ts';
 import {
   createFindings,
   type Findings,
