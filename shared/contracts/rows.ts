@@ -98,7 +98,7 @@ export const sandboxKeyRowSchema = z.object({ sandbox_id: idSchema, private_key:
 export const maintenanceLeaseRowSchema = z.object({ lease_until: timeSchema });
 export type MaintenanceLeaseRow = z.infer<typeof maintenanceLeaseRowSchema>;
 
-/** The sort key after which the next pass goes on. */
+/** The place at which the next pass goes on, as the pass named it. */
 export const maintenanceBookmarkRowSchema = z.object({ after: z.string() });
 export type MaintenanceBookmarkRow = z.infer<typeof maintenanceBookmarkRowSchema>;
 

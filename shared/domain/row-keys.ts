@@ -4,14 +4,17 @@
  */
 import type { RowKey } from '../ports/table-store.ts';
 
-/** Runs under way are spread over this many partitions. */
-export const ACTIVE_SHARDS = 8;
+/** Each list over all scopes is spread over this many partitions, so that none takes the writes of everybody. */
+const LIST_SHARDS = 8;
 
-const shardOf = (runId: string): number => {
+const shardOf = (id: string): number => {
   let sum = 0;
-  for (const character of runId) sum = (sum * 31 + character.charCodeAt(0)) >>> 0;
-  return sum % ACTIVE_SHARDS;
+  for (const character of id) sum = (sum * 31 + character.charCodeAt(0)) >>> 0;
+  return sum % LIST_SHARDS;
 };
+const partitionOf = (list: string, id: string): string => `${list}#${shardOf(id)}`;
+const partitionsOf = (list: string): readonly string[] =>
+  Array.from({ length: LIST_SHARDS }, (_, shard) => `${list}#${shard}`);
 
 export const KEYS = {
   skills: (fingerprint: string) => `${fingerprint}#skill`,
@@ -22,9 +25,9 @@ export const KEYS = {
     sk: revision,
   }),
   /** Skills that were deleted and whose revisions the collector has yet to remove. */
-  deletedSkills: () => 'deleted-skills',
+  deletedSkills: () => partitionsOf('deleted-skills'),
   deletedSkill: (fingerprint: string, skillId: string): RowKey => ({
-    pk: 'deleted-skills',
+    pk: partitionOf('deleted-skills', skillId),
     sk: `${fingerprint}#${skillId}`,
   }),
 
@@ -44,9 +47,9 @@ export const KEYS = {
     sk: `ref#run#${runId}`,
   }),
   /** Every object row is listed here, so that the collector needs no scan. */
-  objectIndex: () => 'objects',
+  objectIndex: () => partitionsOf('objects'),
   objectIndexEntry: (fingerprint: string, digest: string): RowKey => ({
-    pk: 'objects',
+    pk: partitionOf('objects', digest),
     sk: `${fingerprint}#${digest}`,
   }),
 
@@ -74,8 +77,8 @@ export const KEYS = {
     pk: `${fingerprint}#run#${runId}`,
     sk: `artifact#${path}`,
   }),
-  active: (shard: number) => `active#${shard}`,
-  activeRun: (runId: string): RowKey => ({ pk: `active#${shardOf(runId)}`, sk: runId }),
+  activeRuns: () => partitionsOf('active'),
+  activeRun: (runId: string): RowKey => ({ pk: partitionOf('active', runId), sk: runId }),
   slots: (fingerprint: string) => `${fingerprint}#slot`,
   slot: (fingerprint: string, slot: number): RowKey => ({
     pk: `${fingerprint}#slot`,

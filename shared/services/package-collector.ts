@@ -1,9 +1,11 @@
+import { KEYS } from '../domain/row-keys.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { SkillPackageStore } from '../ports/skill-package-store.ts';
 import type { TableStore } from '../ports/table-store.ts';
-import { collectObjects } from './collector/collect-objects.ts';
-import { collectDeletedSkills } from './collector/deleted-skills.ts';
+import { collectObject } from './collector/collect-objects.ts';
+import { collectDeletedSkill } from './collector/deleted-skills.ts';
+import { visitLists } from './collector/visit-lists.ts';
 import type { ObjectRecords } from './records/object-records.ts';
 
 export interface PackageCollectorDeps {
@@ -45,8 +47,11 @@ export function createPackageCollector(deps: PackageCollectorDeps): PackageColle
   return {
     async collect(options = {}) {
       const tally: Tally = { revisions_removed: 0, packages_removed: 0, failures: 0 };
-      if (options.after === undefined) await collectDeletedSkills(deps, options, tally);
-      const next = await collectObjects(deps, options, tally);
+      const lists = [
+        ...KEYS.deletedSkills().map((pk) => ({ pk, visit: collectDeletedSkill })),
+        ...KEYS.objectIndex().map((pk) => ({ pk, visit: collectObject })),
+      ];
+      const next = await visitLists(deps, lists, options, tally);
       return next === undefined ? tally : { ...tally, next };
     },
   };

@@ -15,6 +15,7 @@ import {
   registryOf,
   type World,
 } from '../support/collector-world.ts';
+import { listedRows } from '../support/listed-rows.ts';
 
 const RUN = '01JD0000000000000000000001';
 const seconds = (world: World): number => Math.floor(world.clock.now() / 1_000);
@@ -51,14 +52,13 @@ describe('the package collector', () => {
     world.clock.advance(2_000);
     expect(await collect()).toStrictEqual({ revisions_removed: 1, packages_removed: 1, failures: 0 });
     expect(await hasBytes(world, digest)).toBe(false);
-    for (const pk of [
+    const partitions = [
       KEYS.objects(FINGERPRINT, digest),
-      KEYS.objectIndex(),
-      KEYS.deletedSkills(),
       KEYS.revisions(FINGERPRINT, skill_id),
-    ]) {
-      expect((await world.table.query(pk)).rows).toStrictEqual([]);
-    }
+      ...KEYS.objectIndex(),
+      ...KEYS.deletedSkills(),
+    ];
+    expect(await listedRows(world.table, partitions)).toStrictEqual([]);
   });
 
   it('keeps a package that another skill of the scope has too', async () => {
@@ -95,7 +95,7 @@ describe('the package collector', () => {
       false,
       true,
     ]);
-    expect((await world.table.query(KEYS.deletedSkills())).rows).toHaveLength(1);
+    expect(await listedRows(world.table, KEYS.deletedSkills())).toHaveLength(1);
   });
 
   it('removes what a publisher that died has left, a day after its lease', async () => {
@@ -107,7 +107,7 @@ describe('the package collector', () => {
       },
     };
     await expect(publish({ ...world, packages: dying }, 'half')).rejects.toThrow('killed');
-    const [entry] = (await world.table.query(KEYS.objectIndex())).rows;
+    const [entry] = await listedRows(world.table, KEYS.objectIndex());
     const digest = entry?.sk.split('#')[1] ?? '';
     expect(await objectState(world, digest)).toBe('writing');
     world.clock.advance(24 * HOUR_MS);
@@ -123,7 +123,7 @@ describe('the package collector', () => {
     await remove('broken');
     await remove('fine');
     await world.table.transact([
-      { kind: 'put', key: { pk: KEYS.objectIndex(), sk: 'a#garbage' }, data: { what: 1 } },
+      { kind: 'put', key: { pk: KEYS.objectIndex()[0] ?? '', sk: 'a#garbage' }, data: { what: 1 } },
     ]);
     world.clock.advance(25 * HOUR_MS);
     const failing: SkillPackageStore = {
@@ -156,18 +156,61 @@ describe('the package collector', () => {
     expect(await objectState(world, digest)).toBeUndefined();
   });
 
-  it('stops when its time is up and goes on where it stopped', async () => {
-    for (let index = 0; index < 250; index += 1) await publish(world, `skill-${index}`);
-    for (let index = 0; index < 250; index += 1) await remove(`skill-${index}`);
-    world.clock.advance(25 * HOUR_MS);
-    const collector = collectorOf(world, world.errors);
-    // Time passes between pages only, so all deleted skills and some packages are done.
-    const first = await collector.collect({ until: world.clock.now() + 13 });
-    expect(first.revisions_removed).toBe(250);
-    expect(first.packages_removed).toBeGreaterThan(0);
-    expect(first.packages_removed).toBeLessThan(250);
-    const second = await collector.collect({ after: first.next ?? '' });
-    const rest = 250 - first.packages_removed;
-    expect(second).toStrictEqual({ revisions_removed: 0, packages_removed: rest, failures: 0 });
+  describe('whose time is short', () => {
+    const COUNT = 100;
+    beforeEach(async () => {
+      for (let index = 0; index < COUNT; index += 1) await publish(world, `skill-${index}`);
+      for (let index = 0; index < COUNT; index += 1) await remove(`skill-${index}`);
+      world.clock.advance(25 * HOUR_MS);
+    });
+    /** Every transaction takes a millisecond. */
+    const slow = (): World => ({
+      ...world,
+      table: {
+        get: (key) => world.table.get(key),
+        query: (pk, options) =>
+          world.table.query(pk, { ...options, limit: Math.min(options?.limit ?? 3, 3) }),
+        transact: async (writes) => {
+          world.clock.advance(1);
+          return await world.table.transact(writes);
+        },
+      },
+    });
+
+    it('stops wherever it is, and goes on there, so that passes together do what one would', async () => {
+      const total = { revisions_removed: 0, packages_removed: 0, failures: 0 };
+      const places: string[] = [];
+      let after: string | undefined;
+      do {
+        const collector = collectorOf(slow(), world.errors);
+        const until = world.clock.now() + 10;
+        const report = await collector.collect({ until, ...(after !== undefined && { after }) });
+        total.revisions_removed += report.revisions_removed;
+        total.packages_removed += report.packages_removed;
+        total.failures += report.failures;
+        after = report.next;
+        places.push(after ?? 'the end');
+      } while (after !== undefined);
+      expect(total).toStrictEqual({ revisions_removed: COUNT, packages_removed: COUNT, failures: 0 });
+      expect(new Set(places).size).toBe(places.length);
+      expect(places.length).toBeGreaterThan(20);
+      expect(world.errors).toStrictEqual([]);
+    });
+
+    it('begins nothing when there is no time at all, and says where to begin', async () => {
+      const collector = collectorOf(world, world.errors);
+      const report = await collector.collect({ until: world.clock.now() });
+      expect(report).toMatchObject({ revisions_removed: 0, packages_removed: 0 });
+      const rest = await collector.collect({ after: report.next ?? 'nowhere' });
+      expect(rest).toStrictEqual({ revisions_removed: COUNT, packages_removed: COUNT, failures: 0 });
+    });
+
+    it.each(['', 'a-list-of-old k', 'objects#99 k', 'k'])(
+      'begins anew after %j, a place that is not',
+      async (after) => {
+        const report = await collectorOf(world, world.errors).collect({ after });
+        expect(report).toStrictEqual({ revisions_removed: COUNT, packages_removed: COUNT, failures: 0 });
+      },
+    );
   });
 });

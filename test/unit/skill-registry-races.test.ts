@@ -9,6 +9,7 @@ import type { SkillPackageStore } from '../../shared/ports/skill-package-store.t
 import type { TableStore } from '../../shared/ports/table-store.ts';
 import type { Versioned } from '../../shared/services/commit-with.ts';
 import type { SkillRegistry } from '../../shared/services/skill-registry.ts';
+import { listedRows } from '../support/listed-rows.ts';
 import {
   createRequest,
   FINGERPRINT,
@@ -218,7 +219,7 @@ describe('A publisher that dies', () => {
     await failureOf(world.registry(dying(step, moment)).create(FINGERPRINT, createRequest('t1')));
 
     const { digest = '' } = world.skills.validate(createRequest('t1'));
-    const listed = (await world.table.query(KEYS.objectIndex())).rows.length;
+    const listed = (await listedRows(world.table, KEYS.objectIndex())).length;
     const isStored = await world.packages.exists(FINGERPRINT, digest);
     expect(isStored && listed === 0).toBe(false);
   });

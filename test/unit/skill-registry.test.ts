@@ -3,6 +3,7 @@ import { putSkillSchema } from '../../shared/contracts/skill.ts';
 import { packageDigest } from '../../shared/domain/canonical-package.ts';
 import { KEYS } from '../../shared/domain/row-keys.ts';
 import { ConditionFailed } from '../../shared/ports/table-store.ts';
+import { listedRows } from '../support/listed-rows.ts';
 import {
   createRequest,
   FINGERPRINT,
@@ -65,7 +66,7 @@ describe('Creating a skill', () => {
       details: { problems: [{ code: 'path_absolute' }, { code: 'path_backslash' }] },
     });
     expect((await world.skills.list(FINGERPRINT, page)).items).toEqual([]);
-    expect((await world.table.query(KEYS.objectIndex())).rows).toEqual([]);
+    expect(await listedRows(world.table, KEYS.objectIndex())).toEqual([]);
   });
 
   it('with more bytes than the store takes is body_too_large and states the limit', async () => {
@@ -269,7 +270,7 @@ describe('Deleting a skill', () => {
     expect(second.value.revision).not.toBe(first.value.revision);
     const gone = world.skills.getRevision(FINGERPRINT, 't1', first.value.revision);
     expect(await failureOf(gone)).toMatchObject({ code: 'not_found' });
-    expect((await world.table.query(KEYS.deletedSkills())).rows).toHaveLength(1);
+    expect(await listedRows(world.table, KEYS.deletedSkills())).toHaveLength(1);
   });
 
   it('that is not there is not_found, with If-Match precondition_failed', async () => {
@@ -336,7 +337,7 @@ describe('Validating', () => {
     });
     const valid = world.skills.validate(good);
     expect(valid).toMatchObject({ validation_status: 'valid', problems: [] });
-    expect((await world.table.query(KEYS.objectIndex())).rows).toEqual([]);
+    expect(await listedRows(world.table, KEYS.objectIndex())).toEqual([]);
     expect((await create()).value.digest).toBe(valid.digest);
   });
 });

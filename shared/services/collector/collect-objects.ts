@@ -9,35 +9,29 @@
 import { LIMITS } from '../../contracts/limits.ts';
 import { type ObjectRow, objectIndexRowSchema } from '../../contracts/rows.ts';
 import { KEYS } from '../../domain/row-keys.ts';
-import { ConditionFailed } from '../../ports/table-store.ts';
-import type { CollectOptions, PackageCollectorDeps, Tally } from '../package-collector.ts';
+import { ConditionFailed, type Row } from '../../ports/table-store.ts';
+import type { PackageCollectorDeps, Tally } from '../package-collector.ts';
 import type { StoredObject } from '../records/object-records.ts';
 import { isPlainlyInUse, isReferenced } from './object-references.ts';
-import { visitRows } from './visit-rows.ts';
 
 const GRACE_MS = LIMITS.unreferencedPackageSeconds * 1_000;
 const LEASE_MS = 120_000;
 /** With less than this left, another collector may be about to take over: the bytes are no longer ours to delete. */
 const LEASE_LEFT_MS = 60_000;
 
-export function collectObjects(
-  deps: PackageCollectorDeps,
-  options: CollectOptions,
-  tally: Tally,
-): Promise<string | undefined> {
-  return visitRows(deps, KEYS.objectIndex(), options, tally, async (row) => {
-    const { fingerprint, digest } = objectIndexRowSchema.parse(row.data);
-    try {
-      if (await collectObject(deps, fingerprint, digest)) tally.packages_removed += 1;
-    } catch (error) {
-      // A publisher, or another collector, was faster: then it is not to be removed now.
-      if (!(error instanceof ConditionFailed)) throw error;
-    }
-  });
+/** @param row of the list of objects. */
+export async function collectObject(deps: PackageCollectorDeps, row: Row, tally: Tally): Promise<void> {
+  const { fingerprint, digest } = objectIndexRowSchema.parse(row.data);
+  try {
+    if (await collectPackage(deps, fingerprint, digest)) tally.packages_removed += 1;
+  } catch (error) {
+    // A publisher, or another collector, was faster: then it is not to be removed now.
+    if (!(error instanceof ConditionFailed)) throw error;
+  }
 }
 
 /** @returns true when this call has removed the package. */
-async function collectObject(
+async function collectPackage(
   deps: PackageCollectorDeps,
   fingerprint: string,
   digest: string,

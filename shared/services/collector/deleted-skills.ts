@@ -3,25 +3,19 @@ import { LIMITS } from '../../contracts/limits.ts';
 import { deletedSkillRowSchema, revisionRowSchema } from '../../contracts/rows.ts';
 import { KEYS } from '../../domain/row-keys.ts';
 import type { Row, Write } from '../../ports/table-store.ts';
-import type { CollectOptions, PackageCollectorDeps, Tally } from '../package-collector.ts';
+import type { PackageCollectorDeps, Tally } from '../package-collector.ts';
 import { isHeldByRun } from './object-references.ts';
-import { visitRows } from './visit-rows.ts';
 
 /** A revision takes two of the 100 writes of a transaction. */
 const REVISIONS_AT_ONCE = 50;
 const GRACE_MS = LIMITS.unreferencedPackageSeconds * 1_000;
 
-export async function collectDeletedSkills(
-  deps: PackageCollectorDeps,
-  options: CollectOptions,
-  tally: Tally,
-): Promise<void> {
-  await visitRows(deps, KEYS.deletedSkills(), options, tally, async (row) => {
-    const { fingerprint, skill_id, deleted_at } = deletedSkillRowSchema.parse(row.data);
-    if (deps.clock.now() < Date.parse(deleted_at) + GRACE_MS) return;
-    const held = await removeRevisions(deps, fingerprint, skill_id, tally);
-    if (held === 0) await deps.table.transact([{ kind: 'delete', key: { pk: row.pk, sk: row.sk } }]);
-  });
+/** @param row of the list of deleted skills. */
+export async function collectDeletedSkill(deps: PackageCollectorDeps, row: Row, tally: Tally): Promise<void> {
+  const { fingerprint, skill_id, deleted_at } = deletedSkillRowSchema.parse(row.data);
+  if (deps.clock.now() < Date.parse(deleted_at) + GRACE_MS) return;
+  const held = await removeRevisions(deps, fingerprint, skill_id, tally);
+  if (held === 0) await deps.table.transact([{ kind: 'delete', key: { pk: row.pk, sk: row.sk } }]);
 }
 
 /**

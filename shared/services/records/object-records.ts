@@ -11,7 +11,10 @@ export interface StoredObject {
 /** Rows of package objects: one a (fingerprint, digest), an entry in the collector's list, and references. */
 export interface ObjectRecords {
   get(fingerprint: string, digest: string): Promise<StoredObject | undefined>;
-  /** The row with its entry in the collector's list, so that a crash cannot leave an object nobody lists. */
+  /**
+   * A new row comes with its entry in the collector's list, so that a crash cannot leave an object nobody lists; the
+   * entry goes together with the row.
+   */
   write(fingerprint: string, row: ObjectRow, condition: Condition): readonly Write[];
   /** Proves in a transaction that the row is still as it was read. */
   check(fingerprint: string, digest: string, version: string): Write;
@@ -26,11 +29,7 @@ export function createObjectRecords(table: TableStore): ObjectRecords {
     },
     write: (fingerprint, row, condition) => [
       { kind: 'put', key: KEYS.object(fingerprint, row.digest), data: rowData(row), if: condition },
-      {
-        kind: 'put',
-        key: KEYS.objectIndexEntry(fingerprint, row.digest),
-        data: { fingerprint, digest: row.digest },
-      },
+      ...('absent' in condition ? [indexEntry(fingerprint, row.digest)] : []),
     ],
     check: (fingerprint, digest, version) => ({
       kind: 'check',
@@ -44,3 +43,9 @@ export function createObjectRecords(table: TableStore): ObjectRecords {
     }),
   };
 }
+
+const indexEntry = (fingerprint: string, digest: string): Write => ({
+  kind: 'put',
+  key: KEYS.objectIndexEntry(fingerprint, digest),
+  data: { fingerprint, digest },
+});

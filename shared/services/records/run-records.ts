@@ -12,7 +12,7 @@ import {
 } from '../../contracts/rows.ts';
 import type { RunRef } from '../../contracts/workflow.ts';
 import { CognitionError } from '../../domain/cognition-error.ts';
-import { ACTIVE_SHARDS, KEYS } from '../../domain/row-keys.ts';
+import { KEYS } from '../../domain/row-keys.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Condition, Row, TableStore, Write } from '../../ports/table-store.ts';
 import { readAll } from './read-all.ts';
@@ -124,9 +124,7 @@ export function createRunRecords({ table, clock }: { table: TableStore; clock: C
 }
 
 async function* listActive(table: TableStore): AsyncGenerator<ActiveRunRow> {
-  for (let shard = 0; shard < ACTIVE_SHARDS; shard += 1) {
-    yield* await parseAll(table, activeRunRowSchema, KEYS.active(shard));
-  }
+  for (const pk of KEYS.activeRuns()) yield* await parseAll(table, activeRunRowSchema, pk);
 }
 
 async function parseAll<S extends z.ZodType>(
