@@ -4,6 +4,7 @@ import type * as kms from 'aws-cdk-lib/aws-kms';
 import * as sns from 'aws-cdk-lib/aws-sns';
 import * as subscriptions from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Construct } from 'constructs';
+import { acknowledge } from './acknowledge.ts';
 
 export interface AlarmTopicProps {
   readonly deployment: string;
@@ -20,7 +21,13 @@ export class AlarmTopic extends sns.Topic {
       masterKey: props.encryptionKey,
       enforceSSL: true,
     });
-    if (props.email !== undefined) this.addSubscription(new subscriptions.EmailSubscription(props.email));
+    if (props.email !== undefined) {
+      this.addSubscription(new subscriptions.EmailSubscription(props.email));
+      acknowledge(this, {
+        'Serverless-SNSRedrivePolicy':
+          'A mail that could not be delivered is of no use later: the alarm itself shows its state, and its history.',
+      });
+    }
     const alarms = Stack.of(this).formatArn({
       service: 'cloudwatch',
       resource: 'alarm',

@@ -8,6 +8,7 @@ import type { FunctionSpec } from '../functions/function-table.ts';
 import type { NetworkStack } from '../stacks/network-stack.ts';
 import type { SandboxStack } from '../stacks/sandbox-stack.ts';
 import type { StorageStack } from '../stacks/storage-stack.ts';
+import { acknowledge } from './acknowledge.ts';
 import { EncryptedLogGroup } from './encrypted-log-group.ts';
 import { functionGrants } from './function-grants.ts';
 import { FunctionRole } from './function-role.ts';
@@ -72,6 +73,7 @@ export class CognitionFunction extends Construct {
       ...(spec.vpc ? placeIn(context.network) : {}),
       ...(reservedConcurrentExecutions === undefined ? {} : { reservedConcurrentExecutions }),
     });
+    acknowledge(this, reasons(spec, reservedConcurrentExecutions));
   }
 }
 
@@ -88,4 +90,32 @@ const placeIn = ({ vpc, functionSubnets, functionSecurityGroup }: NetworkStack) 
   vpc,
   vpcSubnets: { subnets: functionSubnets },
   securityGroups: [functionSecurityGroup],
+});
+
+const DEAD_LETTERS =
+  'API Gateway and Step Functions see a failure themselves; what EventBridge calls has a queue, or a next round.';
+
+const reasons = (spec: FunctionSpec, atOnce: number | undefined): Readonly<Record<string, string>> => ({
+  'NIST.800.53.R5-LambdaDLQ': DEAD_LETTERS,
+  'Serverless-LambdaDLQ': DEAD_LETTERS,
+  ...(atOnce === undefined
+    ? {
+        'NIST.800.53.R5-LambdaConcurrency':
+          'A fixed share for each function would leave some waiting while others idle; throttles have an alarm.',
+      }
+    : {}),
+  ...(spec.vpc
+    ? {}
+    : {
+        'NIST.800.53.R5-LambdaInsideVPC':
+          'It calls AWS only; inside it would need an endpoint for each service, and be reachable from there.',
+      }),
+  ...(isTraced(spec)
+    ? {}
+    : {
+        'Serverless-LambdaTracing':
+          spec.kind === 'api'
+            ? 'A trace of a call would hold its path, and with it the scope.'
+            : 'Rounds by the clock have no caller to follow; logs and metrics say what they did.',
+      }),
 });

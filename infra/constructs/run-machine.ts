@@ -6,6 +6,7 @@ import type * as logs from 'aws-cdk-lib/aws-logs';
 import * as sfn from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
 import * as z from 'zod';
+import { acknowledge, OWN_INLINE_POLICY } from './acknowledge.ts';
 
 const DOCUMENT = readFileSync(new URL('../run-machine.asl.json', import.meta.url), 'utf8');
 
@@ -54,6 +55,7 @@ export class RunMachine extends Construct {
     role.addToPolicy(
       new iam.PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: functionArns }),
     );
+    acknowledge(role, OWN_INLINE_POLICY);
     return role;
   }
 }

@@ -4,6 +4,7 @@ import * as targets from 'aws-cdk-lib/aws-events-targets';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import { acknowledge } from './acknowledge.ts';
 
 export interface ScheduledFunctionProps {
   readonly function: lambda.Function;
@@ -35,5 +36,9 @@ export class ScheduledFunction extends Construct {
       ],
     });
     props.function.configureAsyncInvoke({ maxEventAge: Duration.minutes(1), retryAttempts: 0 });
+    acknowledge(props.function, {
+      'Serverless-LambdaAsyncFailureDestination':
+        'The event of a failed round says nothing that the next round would not know; failures have an alarm.',
+    });
   }
 }

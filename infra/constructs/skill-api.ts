@@ -7,6 +7,7 @@ import { Construct } from 'constructs';
 import type { DeploymentSettings } from '../../shared/contracts/deployment-settings.ts';
 import { type ApiFunction, ROUTES } from '../../shared/contracts/routes.ts';
 import { accessLogFormat } from './access-log-format.ts';
+import { acknowledge } from './acknowledge.ts';
 import { API_STAGE, SCOPES_PATH } from './api-stage.ts';
 import { crossAccountPolicy } from './cross-account-policy.ts';
 import { addGatewayResponses } from './gateway-responses.ts';
@@ -47,6 +48,7 @@ export class SkillApi extends Construct {
     requireModernTls(this.api);
     this.#addRoutes(props.functions);
     addGatewayResponses(this.api);
+    acknowledge(this, reasons(settings));
   }
 
   #addRoutes(functions: SkillApiProps['functions']): void {
@@ -94,3 +96,24 @@ function requireModernTls(api: apigateway.RestApi): void {
   resource.securityPolicy = 'SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09';
   resource.endpointAccessMode = 'STRICT';
 }
+
+const EXECUTION_LOG =
+  'Execution logs hold the path of each request, and with it the scope; the access log has what is needed.';
+const FIREWALL =
+  'A setting puts a firewall in front; without it every call still needs a signature and a binding.';
+
+const reasons = ({ waf }: DeploymentSettings): Readonly<Record<string, string>> => ({
+  'AwsSolutions-APIG2':
+    'Handlers check each request against its schema, and answer with every problem of it.',
+  'AwsSolutions-APIG6': EXECUTION_LOG,
+  'AwsSolutions-COG4': 'Callers are IAM principals: every method asks for their signature.',
+  'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]':
+    'The role is that of all APIs of the account in this Region, whose log groups this deployment does not know.',
+  'NIST.800.53.R5-APIGWCacheEnabledAndEncrypted':
+    'Answers differ by caller and scope and must be fresh: they are not cached.',
+  'NIST.800.53.R5-APIGWExecutionLoggingEnabled': EXECUTION_LOG,
+  'NIST.800.53.R5-APIGWSSLEnabled':
+    'There is no backend over HTTP that would have to know API Gateway by a certificate.',
+  'Serverless-APIGWXrayEnabled': 'A trace holds the path of the request, and with it the scope.',
+  ...(waf ? {} : { 'AwsSolutions-APIG3': FIREWALL, 'NIST.800.53.R5-APIGWAssociatedWithWAF': FIREWALL }),
+});
