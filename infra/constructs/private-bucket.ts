@@ -3,6 +3,7 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kms from 'aws-cdk-lib/aws-kms';
 import * as s3 from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
+import { acknowledge } from './acknowledge.ts';
 
 /** How long an object that was deleted or replaced can be brought back. */
 const RECOVERY = Duration.days(30);
@@ -59,6 +60,16 @@ export class PrivateBucket extends s3.Bucket {
       ...(empty && !retain ? { autoDeleteObjects: true } : {}),
     });
     if (props.writes !== undefined) this.#denyBlindWrites(props.writes);
+    acknowledge(this, {
+      'NIST.800.53.R5-S3BucketReplicationEnabled':
+        'A deployment is in one Region; versions bring back what was deleted or replaced by mistake.',
+      ...(encryptionKey === undefined
+        ? {
+            'NIST.800.53.R5-S3DefaultEncryptionKMS':
+              'S3 delivers server access logs to buckets that are encrypted with its own key only.',
+          }
+        : {}),
+    });
   }
 
   /** Objects never change: who writes without asking what is there could replace one. */

@@ -5,6 +5,7 @@ import * as s3 from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
 import type { DeploymentSettings } from '../../shared/contracts/deployment-settings.ts';
 import { LIMITS } from '../../shared/contracts/limits.ts';
+import { acknowledge } from '../constructs/acknowledge.ts';
 import { asInterface } from '../constructs/as-interface.ts';
 import { DeploymentKey } from '../constructs/deployment-key.ts';
 import { PrivateBucket, type PrivateBucketProps } from '../constructs/private-bucket.ts';
@@ -56,7 +57,7 @@ export class StorageStack extends Stack {
   }
 
   #table({ retain_data }: DeploymentSettings): dynamodb.Table {
-    return new dynamodb.Table(this, 'Table', {
+    const table = new dynamodb.Table(this, 'Table', {
       partitionKey: { name: 'pk', type: dynamodb.AttributeType.STRING },
       sortKey: { name: 'sk', type: dynamodb.AttributeType.STRING },
       billingMode: dynamodb.BillingMode.PAY_PER_REQUEST,
@@ -68,6 +69,11 @@ export class StorageStack extends Stack {
       // A table that is protected cannot be taken back by a deployment that fails either: it stays, empty.
       removalPolicy: retain_data ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
     });
+    acknowledge(table, {
+      'NIST.800.53.R5-DynamoDBInBackupPlan':
+        'Any second of the last 35 days can be restored; a plan for longer is that of the whole account.',
+    });
+    return table;
   }
 
   #bucket(id: string, props: PrivateBucketProps): s3.IBucket {
