@@ -77,7 +77,7 @@ export const REQUEST_CALLS: Readonly<Record<string, Calls>> = {
 
 /** What comes before a run: once for each revision and each agent. */
 export const PUBLISHING_CALLS: Readonly<Record<string, Calls>> = {
-  putSkill: row([2, 0, 2, 2, 14, 1, 0, 0]),
+  putSkill: row([2, 0, 2, 2, 12, 1, 0, 0]),
   putAgent: row([1, 1, 0, 1, 1, 0, 0, 0]),
 };
 
