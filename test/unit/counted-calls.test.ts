@@ -9,6 +9,11 @@ import {
   STATE_CALLS,
   TRANSITIONS,
 } from '../../infra/price/standard-run.ts';
+import { PACKAGE_VISIT, ROUND_CALLS } from '../../infra/price/standing-work.ts';
+import { createResumedCollector } from '../../shared/services/resumed-collector.ts';
+import { CallMeter } from '../support/call-meter.ts';
+import { collectorOf } from '../support/collector-world.ts';
+import { createBackstage, publishSkill, startProcess } from '../support/run-world.ts';
 import { type CountedRun, countStandardRun } from '../support/standard-run.ts';
 
 let s3: CountedRun;
@@ -59,6 +64,15 @@ describe('a standard run, from POST to the bytes of its output', () => {
   });
 });
 
+describe('work by the clock', () => {
+  it('asks no more than is stated when there is nothing to do, and of each package once', async () => {
+    const counted = await countRounds();
+
+    expect(Object.fromEntries(counted.idle)).toEqual(ROUND_CALLS);
+    expect(counted.visit).toEqual(PACKAGE_VISIT);
+  });
+});
+
 describe('no scan', () => {
   it.each(sources('shared').concat(sources('functions')))('%s', (file) => {
     expect(readFileSync(file, 'utf8')).not.toMatch(
@@ -66,6 +80,31 @@ describe('no scan', () => {
     );
   });
 });
+
+/** Rounds of an empty deployment, and what one package adds to a round of the collector. */
+async function countRounds(): Promise<{ idle: ReadonlyMap<string, Calls>; visit: Calls }> {
+  const meter = new CallMeter();
+  const world = createBackstage();
+  const table = meter.table(world.table);
+  const { sweeper, reaper } = startProcess(world, {
+    ports: { table, provisioner: meter.provisioner(world.provisioner) },
+  });
+  const collector = createResumedCollector({ table, collector: collectorOf({ ...world, table }) });
+  meter.begin('sweeper');
+  await sweeper.sweep();
+  meter.begin('reaper');
+  await reaper.reap();
+  meter.begin('gc');
+  await collector.collect(Number.POSITIVE_INFINITY);
+  const idle = new Map(meter.sections);
+  await publishSkill(world);
+  meter.begin('gc with a package');
+  await collector.collect(Number.POSITIVE_INFINITY);
+  const empty = idle.get('gc') ?? raise('gc');
+  const one = meter.sections.get('gc with a package') ?? raise('gc with a package');
+  const added = Object.entries(one).map(([name, count]) => [name, count - empty[name as keyof Calls]]);
+  return { idle, visit: Object.fromEntries(added) };
+}
 
 function sources(folder: string): string[] {
   const root = new URL(`../../${folder}/`, import.meta.url).pathname;
