@@ -15,8 +15,9 @@ export class LostRace extends Error {
 }
 
 const ATTEMPTS = 60;
-/** A store that stays busy is a failure of its own: not worth as many tries. */
+/** A store that stays busy is a failure of its own: not worth as many tries, nor more time than a caller has. */
 const BUSY_ATTEMPTS = 10;
+const BUSY_MS = 8_000;
 const FIRST_DELAY_MS = 4;
 const MAX_DELAY_MS = 400;
 
@@ -31,6 +32,7 @@ export async function retryConflicts<T>(
   what: string,
   attempt: () => Promise<T>,
 ): Promise<T> {
+  const began = clock.now();
   let busy = 0;
   for (let tries = 1; ; tries += 1) {
     try {
@@ -38,7 +40,7 @@ export async function retryConflicts<T>(
     } catch (error) {
       if (error instanceof TransientError) {
         busy += 1;
-        if (busy === BUSY_ATTEMPTS) throw error;
+        if (busy === BUSY_ATTEMPTS || clock.now() - began > BUSY_MS) throw error;
       } else if (!(error instanceof ConditionFailed || error instanceof LostRace)) throw error;
       if (tries === ATTEMPTS) throw tooManyWriters(what, error);
       await clock.sleep(random() * Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** tries));
