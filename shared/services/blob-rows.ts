@@ -2,6 +2,9 @@
  * Bytes in the table, in rows small enough for it. Up to one chunk they lie in the head row itself; else in chunk
  * rows named by the hash of the whole, which the head row, written last, makes visible. A reader sees the old bytes
  * or the new ones, and two writers of the same bytes write the same rows.
+ *
+ * Chunks are written and deleted each on its own: DynamoDB charges a transaction double for every kilobyte in it, and
+ * one partition takes in no more than about three chunks a second for long.
  */
 import * as z from 'zod';
 import { sha256Schema } from '../contracts/names.ts';
@@ -16,11 +19,11 @@ import {
   type TableStore,
   type Write,
 } from '../ports/table-store.ts';
-import { readAll } from './records/read-all.ts';
 
 const CHUNK_BYTES = 300_000;
 /** Together with the head within one transaction of any table. */
 const CHUNKS_A_TRANSACTION = 10;
+const DELETED_AT_ONCE = 10;
 const ATTEMPTS = 5;
 const HEAD = 'head';
 
@@ -70,12 +73,23 @@ export function blobWrites(
 
 const headKey = (owner: string): RowKey => ({ pk: KEYS.blob(owner), sk: HEAD });
 const chunkPrefix = (sha256: string): string => `chunk#${sha256}#`;
+const chunkKey = (owner: string, sha256: string, index: number): RowKey => ({
+  pk: KEYS.blob(owner),
+  sk: `${chunkPrefix(sha256)}${String(index).padStart(6, '0')}`,
+});
+
+/** Written when all chunks are there, deleted before any of them: what a head checks in place of them all. */
+const WHOLE = '!whole';
+const wholeKey = (owner: string, sha256: string): RowKey => ({
+  pk: KEYS.blob(owner),
+  sk: `${chunkPrefix(sha256)}${WHOLE}`,
+});
 
 function chunkWrites(owner: string, sha256: string, bytes: Uint8Array, options: BlobOptions): Write[] {
   const count = chunkCount(bytes);
   return Array.from({ length: count }, (_, index) => ({
     kind: 'put',
-    key: { pk: KEYS.blob(owner), sk: `${chunkPrefix(sha256)}${String(index).padStart(6, '0')}` },
+    key: chunkKey(owner, sha256, index),
     data: {},
     bytes: bytes.subarray(index * CHUNK_BYTES, (index + 1) * CHUNK_BYTES),
     ...expiry(options),
@@ -112,16 +126,18 @@ async function putBlob(
 ): Promise<void> {
   const sha256 = sha256Hex(bytes);
   const chunks = chunkWrites(owner, sha256, bytes, options);
-  // A deletion or another writer's clean-up may remove chunks before the head names them, so the head checks them.
-  const checks = chunks.map(({ key }): Write => ({ kind: 'check', key, if: { present: true } }));
+  const whole = wholeKey(owner, sha256);
+  // A deletion or another writer's clean-up may remove chunks before the head names them.
+  const checks: Write[] = chunks.length === 0 ? [] : [{ kind: 'check', key: whole, if: { present: true } }];
   const wanted = { ...options, sha256 };
-  let chunksMissing = true;
+  let chunksMissing = chunks.length > 0;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const old = await table.get(headKey(owner));
     // Another writer of the same bytes was faster.
     if (attempt > 0 && !chunksMissing && isHeadOf(old, wanted)) return;
-    for (let at = 0; chunksMissing && at < chunks.length; at += CHUNKS_A_TRANSACTION) {
-      await table.transact(chunks.slice(at, at + CHUNKS_A_TRANSACTION));
+    if (chunksMissing) {
+      await writeEach(table, chunks);
+      await table.transact([{ kind: 'put', key: whole, data: {}, ...expiry(options) }]);
     }
     const unchanged: Condition = old === undefined ? { absent: true } : { version: old.version };
     try {
@@ -145,6 +161,12 @@ function isHeadOf(row: Row | undefined, wanted: BlobOptions & { readonly sha256:
   );
 }
 
+/** Nothing is under way when this returns. */
+async function writeEach(table: TableStore, writes: readonly Write[]): Promise<void> {
+  const outcomes = await Promise.allSettled(writes.map((write) => table.transact([write])));
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+}
+
 async function dropReplaced(
   table: TableStore,
   owner: string,
@@ -164,14 +186,21 @@ async function getBlob(table: TableStore, owner: string): Promise<Uint8Array | u
     if (head.chunks === 0) return row.bytes ?? new Uint8Array(0);
     const bytes = await readChunks(table, owner, head);
     // Chunks are gone only while a writer replaces the blob: the head read next is another.
-    if (bytes.byteLength === head.size_bytes) return bytes;
+    if (bytes?.byteLength === head.size_bytes) return bytes;
   }
   throw new TransientError(`the blob ${owner} was replaced ${ATTEMPTS} times while it was read`);
 }
 
-async function readChunks(table: TableStore, owner: string, head: Head): Promise<Uint8Array> {
-  const rows = await readAll(table, KEYS.blob(owner), chunkPrefix(head.sha256));
-  return Buffer.concat(rows.map(({ bytes }) => bytes ?? new Uint8Array(0)));
+/** All at once: a page of a query has room for three. */
+async function readChunks(
+  table: TableStore,
+  owner: string,
+  { sha256, chunks }: Head,
+): Promise<Uint8Array | undefined> {
+  const keys = Array.from({ length: chunks }, (_, index) => chunkKey(owner, sha256, index));
+  const rows = await Promise.all(keys.map((key) => table.get(key)));
+  const parts = rows.flatMap((row) => (row?.bytes === undefined ? [] : [row.bytes]));
+  return parts.length === chunks ? Buffer.concat(parts) : undefined;
 }
 
 async function deleteBlob(table: TableStore, owner: string): Promise<void> {
@@ -182,9 +211,14 @@ async function deleteBlob(table: TableStore, owner: string): Promise<void> {
 async function deleteRows(table: TableStore, owner: string, prefix: string): Promise<void> {
   for (;;) {
     // Small pages: each row brings its bytes along.
-    const { rows, next } = await table.query(KEYS.blob(owner), { prefix, limit: CHUNKS_A_TRANSACTION });
-    if (rows.length > 0)
-      await table.transact(rows.map(({ pk, sk }) => ({ kind: 'delete', key: { pk, sk } })));
+    const { rows, next } = await table.query(KEYS.blob(owner), { prefix, limit: DELETED_AT_ONCE });
+    const [marks, others] = [true, false].map((isMark) =>
+      rows
+        .filter(({ sk }) => sk.endsWith(WHOLE) === isMark)
+        .map(({ pk, sk }): Write => ({ kind: 'delete', key: { pk, sk } })),
+    );
+    await writeEach(table, marks ?? []);
+    await writeEach(table, others ?? []);
     if (next === undefined) return;
   }
 }
