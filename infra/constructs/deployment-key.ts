@@ -13,6 +13,7 @@ export interface DeploymentKeyProps {
 export class DeploymentKey extends kms.Key {
   constructor(scope: Construct, id: string, { deployment, retain }: DeploymentKeyProps) {
     super(scope, id, {
+      policy: new iam.PolicyDocument({ statements: [accountDecides()] }),
       alias: `${deployment}/data`,
       description: `Encrypts what the deployment ${deployment} stores`,
       enableKeyRotation: true,
@@ -50,3 +51,47 @@ export class DeploymentKey extends kms.Key {
     );
   }
 }
+
+/**
+ * Leaves it to the IAM policies of the account who may use and manage the key, as the policy that KMS gives a new key
+ * does, but by the names of what there is to do.
+ */
+const accountDecides = (): iam.PolicyStatement =>
+  new iam.PolicyStatement({
+    sid: 'Account',
+    principals: [new iam.AccountRootPrincipal()],
+    actions: [
+      'kms:CancelKeyDeletion',
+      'kms:CreateAlias',
+      'kms:CreateGrant',
+      'kms:Decrypt',
+      'kms:DeleteAlias',
+      'kms:DescribeKey',
+      'kms:DisableKey',
+      'kms:DisableKeyRotation',
+      'kms:EnableKey',
+      'kms:EnableKeyRotation',
+      'kms:Encrypt',
+      'kms:GenerateDataKey',
+      'kms:GenerateDataKeyWithoutPlaintext',
+      'kms:GetKeyPolicy',
+      'kms:GetKeyRotationStatus',
+      'kms:ListGrants',
+      'kms:ListKeyPolicies',
+      'kms:ListKeyRotations',
+      'kms:ListResourceTags',
+      'kms:PutKeyPolicy',
+      'kms:ReEncryptFrom',
+      'kms:ReEncryptTo',
+      'kms:RetireGrant',
+      'kms:RevokeGrant',
+      'kms:RotateKeyOnDemand',
+      'kms:ScheduleKeyDeletion',
+      'kms:TagResource',
+      'kms:UntagResource',
+      'kms:UpdateAlias',
+      'kms:UpdateKeyDescription',
+    ],
+    // In a key's policy this is the key itself.
+    resources: ['*'],
+  });

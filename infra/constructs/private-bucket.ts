@@ -1,9 +1,10 @@
-import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Aspects, Duration, RemovalPolicy } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kms from 'aws-cdk-lib/aws-kms';
 import * as s3 from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
+import { NarrowEmptying } from './narrow-emptying.ts';
 
 /** How long an object that was deleted or replaced can be brought back. */
 const RECOVERY = Duration.days(30);
@@ -60,6 +61,7 @@ export class PrivateBucket extends s3.Bucket {
       ...(empty && !retain ? { autoDeleteObjects: true } : {}),
     });
     if (props.writes !== undefined) this.#denyBlindWrites(props.writes);
+    if (empty && !retain) Aspects.of(this).add(new NarrowEmptying());
     acknowledge(this, {
       'NIST.800.53.R5-S3BucketReplicationEnabled':
         'A deployment is in one Region; versions bring back what was deleted or replaced by mistake.',
