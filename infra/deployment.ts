@@ -19,16 +19,21 @@ export interface DeploymentStacks {
   readonly context: FunctionContext;
 }
 
-/** All stacks of a deployment, `<deployment>-storage` and so on. */
+/**
+ * All stacks of a deployment, `<deployment>-storage` and so on.
+ * @param bundles folder of each function's code, by the function's name.
+ * @param imageContext folder that the image of sandboxes is built in; required where the settings name no image.
+ */
 export function createDeployment(
   app: App,
   settings: DeploymentSettings,
   bundles: ReadonlyMap<string, string>,
+  imageContext?: string,
 ): DeploymentStacks {
   const named = (name: string): string => `${settings.deployment}-${name}`;
   const storage = new StorageStack(app, named('storage'), { settings });
-  const network = new NetworkStack(app, named('network'), { settings });
-  const sandbox = new SandboxStack(app, named('sandbox'), { settings, storage, network });
+  const sandbox = new SandboxStack(app, named('sandbox'), { settings, storage, imageContext });
+  const network = new NetworkStack(app, named('network'), { settings, storage, sandbox });
   const context: FunctionContext = { settings, bundles, storage, network, sandbox };
   const runs = new RunsStack(app, named('runs'), { context });
   const api = new ApiStack(app, named('api'), { context, runs });

@@ -7,9 +7,9 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as s3 from 'aws-cdk-lib/aws-s3';
 import type * as sfn from 'aws-cdk-lib/aws-stepfunctions';
 import type { Construct } from 'constructs';
-import { sandboxFamily } from '../../shared/contracts/ecs-task.ts';
 import type { FunctionSpec } from '../functions/function-table.ts';
 import type { FunctionContext } from './cognition-function.ts';
+import { taskPermissions } from './task-permissions.ts';
 
 export interface FunctionGrantsProps {
   readonly spec: FunctionSpec;
@@ -133,30 +133,19 @@ const via = (stack: Stack, service: string): iam.Conditions => ({
   StringEquals: { 'kms:ViaService': `${service}.${stack.region}.amazonaws.com` },
 });
 
-function taskGrants(stack: Stack, spec: FunctionSpec, context: FunctionContext): iam.PolicyStatement[] {
-  const { cluster, executionRole } = context.sandbox;
-  const arn = (resource: string, resourceName: string): string =>
-    stack.formatArn({ service: 'ecs', resource, resourceName });
-  const ofCluster = { ArnEquals: { 'ecs:cluster': cluster.clusterArn } };
-  const tasks = [arn('task', `${cluster.clusterName}/*`)];
-  // Any revision: a new one is run as soon as it is there, and permissions take longer to change.
-  const definitions = context.settings.profiles.map(({ name }) =>
-    arn('task-definition', `${sandboxFamily(name)}:*`),
+function taskGrants(
+  scope: Construct,
+  { ecs }: FunctionSpec,
+  { sandbox }: FunctionContext,
+): iam.PolicyStatement[] {
+  const permissions = taskPermissions(scope, sandbox);
+  const calls = ecs.flatMap((call) =>
+    permissions[call].map(({ actions, resources, conditions }) => allow(actions, resources, conditions)),
   );
-  const statements = {
-    RunTask: [
-      allow(['ecs:RunTask'], definitions, ofCluster),
-      // Tags come with RunTask, and with nothing else.
-      allow(['ecs:TagResource'], tasks, { StringEquals: { 'ecs:CreateAction': 'RunTask' } }),
-      // The one role that a task definition of ours names: an override cannot bring another.
-      allow(['iam:PassRole'], [executionRole.roleArn], {
-        StringEquals: { 'iam:PassedToService': 'ecs-tasks.amazonaws.com' },
-      }),
-    ],
-    DescribeTasks: [allow(['ecs:DescribeTasks'], tasks, ofCluster)],
-    StopTask: [allow(['ecs:StopTask'], tasks, ofCluster)],
-    // Lists have no resource of their own in ECS, only the condition.
-    ListTasks: [allow(['ecs:ListTasks'], ['*'], ofCluster)],
-  };
-  return spec.ecs.flatMap((call) => statements[call]);
+  if (!ecs.includes('RunTask')) return calls;
+  // The one role that a task definition of ours names: an override cannot bring another.
+  const passRole = allow(['iam:PassRole'], [sandbox.executionRole.roleArn], {
+    StringEquals: { 'iam:PassedToService': 'ecs-tasks.amazonaws.com' },
+  });
+  return [...calls, passRole];
 }
