@@ -42,9 +42,12 @@ export const OWN_FAULTS: readonly ErrorCode[] = Object.entries(ERROR_CODES)
   .map(([code]) => code)
   .filter((code): code is ErrorCode => Object.hasOwn(ERROR_CODES, code));
 
+/** Steps that use up their time on purpose, and are called again. */
+const FOLLOWING: readonly string[] = ['await-sandbox', 'execute'];
+
 const MATERIALIZATION_FAULTS: readonly ErrorCode[] = ['materialization_failed', 'package_unavailable'];
 
-const HALF_HOUR = { period: Duration.minutes(30) };
+const HOUR = { period: Duration.hours(1) };
 const QUARTER = { period: Duration.minutes(15) };
 
 type Sources = Readonly<Record<AlarmId, AlarmSource | undefined>>;
@@ -94,7 +97,7 @@ function apiAlarms(metrics: DeploymentMetrics, { throttled_calls }: AlarmSubject
       ),
     ),
     'api-throttled': lasting(10, throttled_calls),
-    'api-near-timeout': lasting(90, shareOfTimeout(metrics, 'api')),
+    'api-near-timeout': lasting(90, shareOfTimeout(metrics, ofKind('api'))),
   };
 }
 
@@ -112,15 +115,16 @@ const errorRate = (metrics: DeploymentMetrics): cloudwatch.MathExpression =>
 
 function functionAlarms(metrics: DeploymentMetrics, { pool, lost_rounds_queue_name }: AlarmSubjects) {
   const invocations = (name: string, look = {}) => metrics.lambda(name, 'Invocations', look);
+  const steps = ofKind('step').filter(({ name }) => !FOLLOWING.includes(name));
   return {
     'functions-throttled': atLeast(5, throttles(metrics, pool)),
     'steps-failing': lasting(20, errorsOf(metrics, 'step', pool)),
-    'steps-near-timeout': lasting(90, shareOfTimeout(metrics, 'step')),
+    'steps-near-timeout': lasting(90, shareOfTimeout(metrics, steps)),
     'maintenance-failing': lasting(2, errorsOf(metrics, 'maintenance', pool)),
-    'maintenance-near-timeout': lasting(90, shareOfTimeout(metrics, 'maintenance', pool)),
+    'maintenance-near-timeout': lasting(90, shareOfTimeout(metrics, ofKind('maintenance', pool))),
     'sweeper-stopped': stopped(invocations('sweeper'), 2),
     'reaper-stopped': stopped(invocations('reaper'), 3),
-    'collector-stopped': stopped(invocations('gc', HALF_HOUR), 2),
+    'collector-stopped': stopped(invocations('gc', HOUR), 2),
     'pool-stopped': pool ? stopped(invocations('pool'), 3) : undefined,
     'schedules-lost': any(visibleMessages(lost_rounds_queue_name)),
   };
@@ -148,8 +152,7 @@ const errorsOf = (metrics: DeploymentMetrics, kind: FunctionSpec['kind'], pool: 
   );
 
 /** The longest invocation of each function in percent of its own time-out, and of these the largest. */
-function shareOfTimeout(metrics: DeploymentMetrics, kind: FunctionSpec['kind'], pool = true) {
-  const specs = ofKind(kind, pool);
+function shareOfTimeout(metrics: DeploymentMetrics, specs: readonly FunctionSpec[]) {
   const shares = specs.map((spec, index) => `m${index} / ${spec.timeout_seconds * 10}`);
   return new cloudwatch.MathExpression({
     expression: `MAX([${shares.join(', ')}])`,

@@ -33,9 +33,10 @@ const REAPER: Round = {
   every: Duration.minutes(5),
   description: 'Stops sandboxes that nobody uses and ends runs that lost theirs',
 };
+/** A pass reads every object row, and what it collects is a day old at least: oftener would cost more than it frees. */
 const COLLECTOR: Round = {
   name: 'gc',
-  every: Duration.minutes(10),
+  every: Duration.hours(1),
   description: 'Deletes packages and artifacts that nobody can reach',
 };
 /** Two rounds at once would both see the same sandboxes missing, and start each twice. */
