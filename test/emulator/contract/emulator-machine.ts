@@ -16,8 +16,13 @@ import { emulatorConnection } from './emulator-connection.ts';
 const DEFINITION = { StartAt: 'Moment', States: { Moment: { Type: 'Wait', Seconds: 1, End: true } } };
 const DEADLINE_MS = 30_000;
 
-export async function openEmulatorMachine(): Promise<OrchestratorUnderTest> {
-  const client = new SFNClient({ ...emulatorConnection(), ...ORCHESTRATOR_CLIENT_OPTIONS });
+/** @param endpoint another way to the emulator than the straight one. */
+export async function openEmulatorMachine({
+  endpoint,
+}: {
+  readonly endpoint?: string;
+} = {}): Promise<OrchestratorUnderTest> {
+  const client = new SFNClient({ ...emulatorConnection(endpoint), ...ORCHESTRATOR_CLIENT_OPTIONS });
   const { stateMachineArn = '' } = await client.send(
     new CreateStateMachineCommand({
       name: `contract-${randomUUID()}`,

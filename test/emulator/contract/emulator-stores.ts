@@ -25,9 +25,14 @@ export interface EmulatorTable {
   close(): Promise<void>;
 }
 
-export async function openEmulatorTable(): Promise<EmulatorTable> {
+/** @param endpoint another way to the emulator than the straight one. */
+export async function openEmulatorTable({
+  endpoint,
+}: {
+  readonly endpoint?: string;
+} = {}): Promise<EmulatorTable> {
   const client = DynamoDBDocumentClient.from(
-    new DynamoDBClient({ ...emulatorConnection(), ...TABLE_CLIENT_OPTIONS }),
+    new DynamoDBClient({ ...emulatorConnection(endpoint), ...TABLE_CLIENT_OPTIONS }),
   );
   const TableName = `contract-${randomUUID()}`;
   await client.send(
@@ -61,8 +66,18 @@ export interface EmulatorObjects {
 }
 
 /** A bucket with versions, as a deployment makes it. */
-export async function openEmulatorObjects({ prefix = '' } = {}): Promise<EmulatorObjects> {
-  const client = new S3Client({ ...emulatorConnection(), ...OBJECT_CLIENT_OPTIONS, forcePathStyle: true });
+export async function openEmulatorObjects({
+  prefix = '',
+  endpoint,
+}: {
+  readonly prefix?: string;
+  readonly endpoint?: string;
+} = {}): Promise<EmulatorObjects> {
+  const client = new S3Client({
+    ...emulatorConnection(endpoint),
+    ...OBJECT_CLIENT_OPTIONS,
+    forcePathStyle: true,
+  });
   const Bucket = `contract-${randomUUID()}`;
   await client.send(new CreateBucketCommand({ Bucket }));
   await client.send(
