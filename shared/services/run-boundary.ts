@@ -12,20 +12,15 @@ import type { TableStore } from '../ports/table-store.ts';
 import { createInputArtifacts, type InputArtifacts } from './input-artifacts.ts';
 import type { PackageReader } from './package-reader.ts';
 import { createAgentRecords } from './records/agent-records.ts';
-import { createEventRecords } from './records/event-records.ts';
 import { createObjectRecords } from './records/object-records.ts';
-import { createRunRecords, type RunRecords } from './records/run-records.ts';
-import { createSandboxRecords } from './records/sandbox-records.ts';
+import type { RunRecords } from './records/run-records.ts';
 import { createSkillRecords } from './records/skill-records.ts';
-import { createRunRecorder } from './run-recorder.ts';
+import { createRunCore } from './run-core.ts';
 import { createRunService, type RunService } from './run-service.ts';
 import { createRunSkillResolver } from './run-skill-resolver.ts';
 import { createRunSteps, type RunSteps } from './run-steps.ts';
 import { createRunSweeper, type RunSweeper } from './run-sweeper.ts';
-import { createRunRequestBlobs } from './runs/run-request-blobs.ts';
-import { createRunStreams } from './runs/run-streams.ts';
 import { createSandboxArtifactCollector } from './sandbox-artifact-collector.ts';
-import { createSandboxManager } from './sandbox-manager.ts';
 import { createSandboxPool, type SandboxPool } from './sandbox-pool.ts';
 import { createSandboxReaper, type SandboxReaper } from './sandbox-reaper.ts';
 import { createSkillSandboxMaterializer } from './skill-sandbox-materializer.ts';
@@ -77,13 +72,11 @@ export interface RunBoundaryDeps {
 }
 
 export function createRunBoundary(deps: RunBoundaryDeps): RunBoundary {
-  const { table, clock } = deps;
-  const runs = createRunRecords({ table, clock });
-  const events = createEventRecords(table);
-  const sandboxes = createSandboxRecords(table);
-  const recorder = createRunRecorder({ ...deps, runs, events });
-  const requests = createRunRequestBlobs(table);
-  const streams = createRunStreams(table);
+  const { table } = deps;
+  const core = createRunCore({
+    ...deps,
+    ...(deps.poolSize === 0 ? {} : { onClaim: () => pool.claimed() }),
+  });
   const inputs = createInputArtifacts(deps);
   const resolver = createRunSkillResolver({
     ...deps,
@@ -93,15 +86,8 @@ export function createRunBoundary(deps: RunBoundaryDeps): RunBoundary {
     packages: deps.reader,
     backend: deps.packages.backend,
   });
-  const pool = createSandboxPool({ ...deps, sandboxes, size: deps.poolSize });
-  const manager = createSandboxManager({
-    ...deps,
-    runs,
-    sandboxes,
-    recorder,
-    ...(deps.poolSize === 0 ? {} : { onClaim: () => pool.claimed() }),
-  });
-  const parts = { ...deps, runs, events, sandboxes, recorder, requests, streams, inputs, resolver, manager };
+  const pool = createSandboxPool({ ...deps, ...core, size: deps.poolSize });
+  const parts = { ...deps, ...core, inputs, resolver };
   const steps = createRunSteps({
     ...parts,
     materializer: createSkillSandboxMaterializer({ ...deps, packages: deps.reader }),
@@ -114,6 +100,6 @@ export function createRunBoundary(deps: RunBoundaryDeps): RunBoundary {
     pool,
     sweeper: createRunSweeper({ ...parts, steps }),
     reaper: createSandboxReaper(parts),
-    records: runs,
+    records: core.runs,
   };
 }
