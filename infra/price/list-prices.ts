@@ -41,7 +41,6 @@ export const PRICES = {
   alarms: price(0.1, 1, 'alarm metric-month', 'CloudWatch pricing, standard resolution'),
   dashboards: price(3, 1, 'dashboard-month', 'CloudWatch pricing'),
   metrics: price(0.3, 1, 'metric-month', 'CloudWatch pricing, first 10,000 custom metrics'),
-  container_metrics: price(0.07, 1, 'metric-month', 'CloudWatch pricing, Container Insights for ECS'),
   log_intake: price(0.5, 1, 'GB', 'CloudWatch pricing, Logs, standard class'),
   log_storage: price(0.03, 1, 'GB-month', 'CloudWatch pricing, Logs'),
   firewall_domains: price(0.0005, 1, 'domain-month', 'Route 53 pricing, Resolver DNS Firewall'),

@@ -1,5 +1,6 @@
 /** The tables of docs/operating.md, between `<!-- table: name -->` and `<!-- end -->`. */
 
+import { METRICS } from '../../shared/contracts/metric-names.ts';
 import type { Calls } from './calls.ts';
 import { ownLatency } from './latency-model.ts';
 import { costOf, HOURS_A_MONTH, PRICES, type PriceName } from './list-prices.ts';
@@ -62,11 +63,24 @@ const stored = (rounds: readonly Rounds[]): string =>
     [
       ...STORED.map(([what, name]) => [what, String(PRICES[name].usd), PRICES[name].unit]),
       [
+        `Metrics of ours (about ${ownMetrics()}) and of Container Insights, in each hour that has runs`,
+        String(PRICES.metrics.usd),
+        PRICES.metrics.unit,
+      ],
+      [
         'What the collector reads in its rounds',
         dollars(1_000 * costOfVisits(rounds)),
         '1,000 packages a month',
       ],
     ],
+  );
+
+/** Each name and value of a dimension is one that is paid for; of codes few are ever seen. */
+const VALUES_OF_DIMENSION = { backend: 1, outcome: 4, code: 3 } as const;
+const ownMetrics = (): number =>
+  Object.values(METRICS).reduce(
+    (sum, metric) => sum + ('dimension' in metric ? VALUES_OF_DIMENSION[metric.dimension] : 1),
+    0,
   );
 
 function runs(size: SandboxSize): string {

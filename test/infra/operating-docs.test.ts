@@ -5,14 +5,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ALARMS } from '../../infra/constructs/alarm-table.ts';
+import { FUNCTIONS } from '../../infra/functions/function-table.ts';
 import { operatingTables, withTables } from '../../infra/price/price-tables.ts';
 import { scopeBindingsSchema } from '../../shared/contracts/scope.ts';
 import { encodeScopeRef } from '../../shared/domain/scope.ts';
 import { EXAMPLE_POLICIES, examplePolicy, isAllowed, requestArn } from '../support/iam-policies.ts';
-import { variant } from './support/synthesize.ts';
+import { resourcesOf, variant } from './support/synthesize.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 const page = readFileSync(join(root, 'docs/operating.md'), 'utf8');
+
+const STACKS = new Set(['storage', 'network', 'sandbox', 'runs', 'api', 'observability']);
 
 /** The text below each heading of a level, up to the next one of that level or above. */
 function sections(level: number): ReadonlyMap<string, string> {
@@ -61,6 +64,32 @@ describe('the runbook', () => {
       expect(act).toMatch(/^\*\*Do\.\*\* .{40,}/);
     },
   );
+
+  it('names log groups that the deployment has', () => {
+    const templates = [
+      ...variant('everything').templates.values(),
+      ...variant('production').templates.values(),
+    ];
+    const made = templates
+      .flatMap((template) => resourcesOf(template, 'AWS::Logs::LogGroup'))
+      .map(({ Properties }) => Properties?.LogGroupName);
+
+    const named = [...page.matchAll(/\/(?:aws|cognition)\/[\w/-]*\bcognition\b[\w/-]*/g)].map(
+      ([name]) => name,
+    );
+    expect(named.length).toBeGreaterThan(3);
+    expect(named.filter((name) => !made.includes(name))).toEqual([]);
+  });
+
+  it('names functions that the deployment has', () => {
+    const named = [...page.matchAll(/`cognition-([a-z-]+)`|--function-name cognition-([a-z-]+)/g)].map(
+      ([, quoted, asked]) => quoted ?? asked,
+    );
+    const known = new Set(FUNCTIONS.map(({ name }) => name));
+
+    expect(named.length).toBeGreaterThan(5);
+    expect(named.filter((name) => name !== undefined && !known.has(name) && !STACKS.has(name))).toEqual([]);
+  });
 
   it('names words of the log that are logged', () => {
     const logged = execFileSync('grep', ['-rhoE', "'[a-z_]+(\\.| )[a-z_]+'", 'shared', 'functions'], {
