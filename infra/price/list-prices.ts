@@ -1,10 +1,10 @@
 /**
- * Public list prices in US dollars: us-east-1, on demand, no free tier, no volume discount. AWS changes them, and other
- * Regions differ by up to a third; put yours here, and the tables of docs/operating.md follow.
+ * Public list prices in US dollars, on demand, no free tier, no volume discount. AWS changes them, and Regions differ by up
+ * to a third; put yours here, and the tables of docs/operating.md follow.
  */
 export const PRICED_IN = 'us-east-1';
-/** When they were last compared with what AWS and others publish. */
-export const PRICED_ON = '2026-11';
+/** None is known to have changed since. */
+export const PRICED_ON = 'early 2026';
 
 export interface Price {
   readonly usd: number;

@@ -1,9 +1,9 @@
-/** The tables of docs/operating.md, between `<!-- table: name -->` and `<!-- end -->`. */
+/** The tables and one line of docs/operating.md, between `<!-- table: name -->` and `<!-- end -->`. */
 
 import { METRICS } from '../../shared/contracts/metric-names.ts';
 import type { Calls } from './calls.ts';
 import { ownLatency } from './latency-model.ts';
-import { costOf, HOURS_A_MONTH, PRICES, type PriceName } from './list-prices.ts';
+import { costOf, HOURS_A_MONTH, PRICED_IN, PRICED_ON, PRICES, type PriceName } from './list-prices.ts';
 import { priceAtRest, type RestingCost } from './price-at-rest.ts';
 import { priceOfRuns, type SandboxSize } from './price-of-runs.ts';
 import { sandboxSize } from './sandbox-size.ts';
@@ -20,6 +20,7 @@ export function operatingTables(templates: readonly unknown[]): Readonly<Record<
     pool: pool(size),
     calls: calls(),
     latency: latency(),
+    prices: `Public list prices of ${PRICED_IN}, ${PRICED_ON}, without free tiers.`,
   };
 }
 

@@ -1,13 +1,12 @@
 /** What the price model looks at in a synthesized CloudFormation template. */
 import * as z from 'zod';
 
-export const templateSchema = z.object({
+const templateSchema = z.object({
   Resources: z.record(
     z.string(),
     z.object({ Type: z.string(), Properties: z.record(z.string(), z.unknown()).default({}) }),
   ),
 });
-export type Template = z.input<typeof templateSchema>;
 
 export interface PricedResource {
   readonly id: string;
