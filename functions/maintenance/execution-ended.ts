@@ -1,7 +1,7 @@
 import { type ExecutionEnded, executionEndedSchema } from '../../shared/contracts/execution-event.ts';
 import type { CaughtFailure } from '../../shared/services/runs/end-run.ts';
 import { caughtFailure } from '../runtime/caught-failure.ts';
-import { maintenanceServices } from './maintenance-services.ts';
+import { maintenanceServices } from '../runtime/maintenance-services.ts';
 
 /** By EventBridge, when a machine ended other than well: Catch does not run in one that is stopped from outside. */
 export async function handler(event: unknown): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Context } from 'aws-lambda';
-import { maintenanceServices } from './maintenance-services.ts';
+import { maintenanceServices } from '../runtime/maintenance-services.ts';
 
 /** For the page under way to come to its end. */
 const MARGIN_MS = 60_000;

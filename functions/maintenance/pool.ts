@@ -1,4 +1,4 @@
-import { maintenanceServices } from './maintenance-services.ts';
+import { maintenanceServices } from '../runtime/maintenance-services.ts';
 
 /** On a schedule of a minute: forgets sandboxes that died waiting, and starts what the pools lack. */
 export async function handler(): Promise<void> {

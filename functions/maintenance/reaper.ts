@@ -1,4 +1,4 @@
-import { maintenanceServices } from './maintenance-services.ts';
+import { maintenanceServices } from '../runtime/maintenance-services.ts';
 
 /** On a schedule of a few minutes: stops tasks that nobody needs. */
 export async function handler(): Promise<void> {

@@ -26,7 +26,8 @@ const { metafile } = await build({
   },
 });
 
-// Names hold hashes, so files of former builds would pile up.
-for (const name of readdirSync(join(root, 'dist'))) {
-  if (!Object.hasOwn(metafile.outputs, `dist/${name}`)) rmSync(join(root, 'dist', name));
+// Names hold hashes, so files of former builds would pile up. Folders are other builds'.
+for (const entry of readdirSync(join(root, 'dist'), { withFileTypes: true })) {
+  if (!entry.isFile() || Object.hasOwn(metafile.outputs, `dist/${entry.name}`)) continue;
+  rmSync(join(root, 'dist', entry.name));
 }

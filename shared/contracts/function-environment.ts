@@ -70,6 +70,12 @@ export const FUNCTION_ENVIRONMENT = {
   pool: z.object({ COGNITION_SANDBOX_POOL_SIZE: wholeNumber(0) }),
 } as const;
 
+/** Beside the code of a function: bindings where the API is, profiles where the run boundary is. */
+export const DEPLOYED_FILES = {
+  bindings: 'scope-bindings.json',
+  profiles: 'sandbox-profiles.json',
+} as const;
+
 export type EnvironmentGroup = keyof typeof FUNCTION_ENVIRONMENT;
 
 /** The part of a row of the function table that decides. */

@@ -3,7 +3,7 @@ import { handler } from '../../functions/maintenance/execution-ended.ts';
 import {
   type MaintenanceServices,
   provideMaintenanceServices,
-} from '../../functions/maintenance/maintenance-services.ts';
+} from '../../functions/runtime/maintenance-services.ts';
 import { createRunSchema } from '../../shared/contracts/run.ts';
 import type { RunRef } from '../../shared/contracts/workflow.ts';
 import { KEYS } from '../../shared/domain/row-keys.ts';

@@ -25,3 +25,9 @@ export const ORCHESTRATOR_CLIENT_OPTIONS = {
   maxAttempts: 4,
   requestHandler: { connectionTimeout: 1_000, requestTimeout: 4_000, throwOnRequestTimeout: true },
 } as const;
+
+/** Asking again starts no second task: each is asked for with a token of its own. */
+export const TASK_CLIENT_OPTIONS = {
+  maxAttempts: 4,
+  requestHandler: { connectionTimeout: 1_000, requestTimeout: 6_000, throwOnRequestTimeout: true },
+} as const;
