@@ -16,7 +16,8 @@ export interface Answer {
 }
 
 /** An error is a connection without an answer. */
-export type Step = Answer | Error | ((request: SentRequest) => Answer | Error);
+type Outcome = Answer | Error;
+export type Step = Outcome | ((request: SentRequest) => Outcome | Promise<Outcome>);
 
 export interface ScriptedHttp {
   /** To be spread into the options of a client. */
@@ -34,7 +35,7 @@ export function scriptedHttp(...steps: readonly Step[]): ScriptedHttp {
   const handle = async (request: SentRequest): Promise<{ response: Answer }> => {
     const step = steps[Math.min(requests.length, steps.length - 1)];
     requests.push({ ...request, headers: { ...request.headers } });
-    const answer = typeof step === 'function' ? step(request) : step;
+    const answer = await (typeof step === 'function' ? step(request) : step);
     if (answer === undefined) throw new Error('the script is empty');
     if (answer instanceof Error) throw answer;
     return { response: answer };
@@ -79,3 +80,10 @@ export const jsonError = (type: string, message = 'arn:aws:iam::123456789012:rol
   json(400, { __type: `com.amazonaws.service#${type}`, message, Message: message, ...more });
 
 export const networkError = (code: string): Error => Object.assign(new Error(`${code} 10.0.0.1`), { code });
+
+/** What a promise is rejected with. */
+export const failureOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => 'nothing failed',
+    (error) => error,
+  );

@@ -9,6 +9,7 @@ import type { ObjectStore, PutObject } from '../../shared/ports/object-store.ts'
 import {
   answer,
   brokenBody,
+  failureOf,
   networkError,
   type ScriptedHttp,
   type Step,
@@ -34,11 +35,6 @@ const refusal = (status: number, code: string): Step =>
   );
 const content = (bytes: string, size = bytes.length): Step =>
   answer(200, bytes, { 'content-length': String(size) });
-const failureOf = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => 'nothing failed',
-    (error) => error,
-  );
 const methodsOf = ({ requests }: ScriptedHttp): string[] => requests.map(({ method }) => method);
 
 const OK = answer(200);

@@ -4,6 +4,7 @@ import { createStepFunctionsOrchestrator } from '../../shared/adapters/aws/step-
 import { TransientError } from '../../shared/domain/transient-error.ts';
 import {
   answer,
+  failureOf,
   json,
   jsonError,
   networkError,
@@ -20,11 +21,6 @@ function orchestratorOver(...steps: Step[]) {
   const client = new SFNClient({ ...wire.options, maxAttempts: 1 });
   return { orchestrator: createStepFunctionsOrchestrator({ client, stateMachineArn: MACHINE }), wire };
 }
-const failureOf = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => 'nothing failed',
-    (error) => error,
-  );
 
 describe('starting a run with Step Functions', () => {
   it('names the execution after the run and tells it fingerprint and run id, nothing else', async () => {

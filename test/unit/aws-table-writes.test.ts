@@ -4,61 +4,31 @@ import { describe, expect, it } from 'vitest';
 import { createDynamoTableStore } from '../../shared/adapters/aws/dynamodb-table-store.ts';
 import { createUlidIds } from '../../shared/adapters/ulid-ids.ts';
 import { TransientError } from '../../shared/domain/transient-error.ts';
-import { ConditionFailed, type RowKey, type TableStore, type Write } from '../../shared/ports/table-store.ts';
+import { ConditionFailed, type Write } from '../../shared/ports/table-store.ts';
 import {
-  answer,
-  brokenBody,
+  failureOf,
   json,
   jsonError,
   networkError,
-  type ScriptedHttp,
   type Step,
   scriptedHttp,
   textOf,
 } from '../support/scripted-http.ts';
+import { bodyOf, callsOf, key, put, tableOver } from '../support/scripted-table.ts';
 
-const key = (sk: string): RowKey => ({ pk: 'p', sk });
-const put = (sk: string, condition?: Write['if']): Write => ({
-  kind: 'put',
-  key: key(sk),
-  data: { sk },
-  ...(condition !== undefined && { if: condition }),
-});
 const ABSENT = { absent: true } as const;
 const OK = json(200, {});
 const RESET = networkError('ECONNRESET');
 const CONDITION = jsonError('ConditionalCheckFailedException');
 const THROTTLED = jsonError('ProvisionedThroughputExceededException');
 
-interface TableOverWire {
-  readonly table: TableStore;
-  readonly wire: ScriptedHttp;
-}
-
-const tableOver = (...steps: Step[]): TableOverWire => openTable(steps, 2);
-/** The SDK waits for seconds before it tries a throttled call again. */
-const impatientTable = (step: Step): TableOverWire => openTable([step], 1);
-
-function openTable(steps: readonly Step[], maxAttempts: number): TableOverWire {
-  const wire = scriptedHttp(...steps);
-  const client = DynamoDBDocumentClient.from(new DynamoDBClient({ ...wire.options, maxAttempts }));
-  const table = createDynamoTableStore({ client, table: 'records', ids: createUlidIds(), random: () => 0 });
-  return { table, wire };
-}
-
-const callsOf = ({ requests }: ScriptedHttp): string[] =>
-  requests.map(({ headers }) => headers['x-amz-target']?.replace('DynamoDB_20120810.', '') ?? '');
-const bodyOf = ({ requests }: ScriptedHttp, index: number): Record<string, never> =>
-  JSON.parse(textOf(requests[index]));
 const cancelled = (...codes: string[]): Step =>
   jsonError('TransactionCanceledException', 'cancelled', {
     CancellationReasons: codes.map((Code) => ({ Code, Message: 'Item size to update has exceeded' })),
   });
-const failureOf = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => 'nothing failed',
-    (error) => error,
-  );
+/** What a step that is one thing every time comes to. */
+const played: (step: Step) => Extract<Step, (...args: never[]) => unknown> = (step) =>
+  typeof step === 'function' ? step : () => step;
 
 describe('one write alone', () => {
   it('is a plain put under its condition, with the new version', async () => {
@@ -142,13 +112,10 @@ describe('a lost answer to a conditional put', () => {
     const { table } = tableOver(
       (request) => {
         ours = JSON.parse(textOf(request)).Item.v.S;
-        return typeof lost === 'function' ? lost(request) : lost;
+        return played(lost)(request);
       },
       CONDITION,
-      (request) => {
-        const step = written(ours);
-        return typeof step === 'function' ? step(request) : step;
-      },
+      (request) => played(written(ours))(request),
     );
 
     expect(await table.transact([put('a', ABSENT)])).toStrictEqual([ours]);
@@ -254,126 +221,22 @@ describe('several writes', () => {
   });
 });
 
-const CALLS: readonly (readonly [string, (table: TableStore) => Promise<unknown>])[] = [
-  ['GetItem', (table) => table.get(key('a'))],
-  ['Query', (table) => table.query('p')],
-  ['PutItem', (table) => table.transact([put('a')])],
-  ['DeleteItem', (table) => table.transact([{ kind: 'delete', key: key('a') }])],
-  ['TransactWriteItems', (table) => table.transact([put('a'), put('b')])],
-];
-
-describe.each(CALLS)('%s', (name, call) => {
-  it.each([
-    ['throttled', THROTTLED],
-    ['throttled by the account', jsonError('RequestLimitExceeded')],
-    ['answered with errors of the server', json(503, {})],
-    ['without a connection', networkError('ECONNREFUSED')],
-    ['without a name', networkError('ENOTFOUND')],
-    ['cut in its answers', answer(200, '{"Item": {"pk"')],
-    ['gone in the middle of its answers', answer(200, () => brokenBody('{"Item"'))],
-  ])('is busy when it is %s forever', async (_, step) => {
-    const { table } = impatientTable(step);
-    expect(await failureOf(call(table))).toBeInstanceOf(TransientError);
+it('fifty transactions that want one row at the same moment all get through', {
+  timeout: 30_000,
+}, async () => {
+  let locked = false;
+  const wire = scriptedHttp(async (request) => {
+    if (locked) return played(cancelled('TransactionConflict', 'None'))(request);
+    locked = true;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    locked = false;
+    return played(OK)(request);
   });
+  const client = DynamoDBDocumentClient.from(new DynamoDBClient(wire.options));
+  const table = createDynamoTableStore({ client, table: 'records', ids: createUlidIds() });
 
-  it.each(['AccessDeniedException', 'ResourceNotFoundException', 'ValidationException'])(
-    'fails on our side with %s and repeats nothing of what DynamoDB says',
-    async (type) => {
-      const { table } = tableOver(jsonError(type));
-      const failure = await failureOf(call(table));
-      expect(failure).toMatchObject({
-        code: 'internal_error',
-        message: `DynamoDB ${name} failed with ${type}`,
-      });
-      expect(failure).toHaveProperty('cause.message', expect.stringContaining('123456789012'));
-    },
-  );
-});
+  const work = Array.from({ length: 50 }, (_, index) => table.transact([put('hot'), put(`own${index}`)]));
 
-describe('sizes', () => {
-  it('above what a row takes are refused before anything is sent', async () => {
-    const { table, wire } = tableOver(OK);
-    const large: Write = { kind: 'put', key: key('a'), data: 'x'.repeat(400_001) };
-    await expect(table.transact([large])).rejects.toMatchObject({ code: 'body_too_large' });
-    const blob: Write = { kind: 'put', key: key('a'), data: 1, bytes: new Uint8Array(350_001) };
-    await expect(table.transact([blob])).rejects.toThrow(RangeError);
-    expect(wire.requests).toHaveLength(0);
-  });
-
-  it('that only DynamoDB finds too large are the fault of what was written', async () => {
-    for (const step of [
-      jsonError('ValidationException', 'Item size has exceeded the maximum allowed size'),
-      jsonError(
-        'ValidationException',
-        'The aggregate size of the items in the transaction exceeded the limit',
-      ),
-    ]) {
-      const { table } = tableOver(step);
-      await expect(table.transact([put('a')])).rejects.toMatchObject({ code: 'body_too_large' });
-    }
-  });
-});
-
-describe('pages', () => {
-  const item = (sk: string) => ({ pk: { S: 'p' }, sk: { S: sk }, v: { S: 'v' }, d: { S: '1' } });
-
-  it('end where DynamoDB ended them, short of the limit or empty', async () => {
-    const { table } = tableOver(
-      json(200, { Items: [item('a'), item('b')], LastEvaluatedKey: { pk: { S: 'p' }, sk: { S: 'b' } } }),
-      json(200, { Items: [], LastEvaluatedKey: { pk: { S: 'p' }, sk: { S: 'q' } } }),
-      json(200, { Items: [item('z')] }),
-    );
-    const first = await table.query('p', { limit: 10 });
-    expect(first.rows.map(({ sk }) => sk)).toStrictEqual(['a', 'b']);
-    expect(first.next).toBe('b');
-    expect(await table.query('p', { after: 'b' })).toStrictEqual({ rows: [], next: 'q' });
-    expect(await table.query('p', { after: 'q' })).not.toHaveProperty('next');
-  });
-
-  it('are read strongly, by prefix, after a key that need not be there', async () => {
-    const { table, wire } = tableOver(json(200, { Items: [] }));
-
-    await table.query('p', { prefix: 'b', after: 'b2', limit: 7, descending: true });
-
-    expect(bodyOf(wire, 0)).toStrictEqual({
-      TableName: 'records',
-      ConsistentRead: true,
-      Limit: 7,
-      ScanIndexForward: false,
-      KeyConditionExpression: 'pk = :pk AND begins_with(sk, :prefix)',
-      ExpressionAttributeValues: { ':pk': { S: 'p' }, ':prefix': { S: 'b' } },
-      ExclusiveStartKey: { pk: { S: 'p' }, sk: { S: 'b2' } },
-    });
-  });
-
-  it.each([
-    [{ prefix: 'b', after: 'c' }],
-    [{ prefix: 'b', after: 'a', descending: true }],
-    [{ prefix: 'b', after: 'b', descending: true }],
-    [{ after: '', descending: true }],
-    [{ prefix: 'x'.repeat(1_025) }],
-    [{ prefix: '\ud800' }],
-  ])('%j hold nothing and ask nobody', async (options) => {
-    const { table, wire } = tableOver(OK);
-    expect(await table.query('p', options)).toStrictEqual({ rows: [] });
-    expect(await table.query('', {})).toStrictEqual({ rows: [] });
-    expect(wire.requests).toHaveLength(0);
-  });
-
-  it.each([
-    [{ prefix: 'b', after: 'a' }],
-    [{ prefix: 'b', after: 'c', descending: true }],
-    [{ after: '' }],
-    [{}],
-  ])('%j begin at the edge', async (options) => {
-    const { table, wire } = tableOver(json(200, { Items: [] }));
-    await table.query('p', options);
-    expect(bodyOf(wire, 0)).not.toHaveProperty('ExclusiveStartKey');
-  });
-
-  it('refuse to start after what is no sort key', async () => {
-    const { table } = tableOver(OK);
-    await expect(table.query('p', { after: 'x'.repeat(1_025) })).rejects.toThrow(RangeError);
-    await expect(table.query('p', { after: '\udc00' })).rejects.toThrow(RangeError);
-  });
+  expect(await Promise.all(work)).toHaveLength(50);
+  expect(wire.requests.length).toBeGreaterThan(50);
 });
