@@ -203,6 +203,35 @@ describe.each(EXAMPLES)('no other scope: %s', (name) => {
   });
 });
 
+describe('a session policy', () => {
+  const both = ['builder', 'runner'].flatMap((name) => [
+    examplePolicy(name, OWN),
+    examplePolicy(name, OTHER),
+  ]);
+  const ask = (route: Route, ref: string) =>
+    isAllowed({
+      arn: requestArn(route.method, pathOf(route, ref)),
+      identity: both,
+      sessionPolicy: examplePolicy('runner', OWN),
+    });
+
+  it('narrows a role of two tenants to one tenant and one kind of caller', async () => {
+    const meant = new Set(routesOf('runner'));
+
+    for (const route of ROUTES) {
+      expect(await ask(route, OWN), route.operation).toBe(meant.has(route));
+      expect(await ask(route, OTHER), route.operation).toBe(false);
+    }
+  });
+
+  it.each(['runner', 'starter'])(
+    '%s fits into an inline one with a scope ref of up to 40 characters',
+    (name) => {
+      expect(JSON.stringify(examplePolicy(name, 'A'.repeat(40))).length).toBeLessThanOrEqual(2_048);
+    },
+  );
+});
+
 describe('the statement that denies odd paths', () => {
   const without = { ...examplePolicy('builder', OWN) };
   const allowOnly = { ...without, Statement: without.Statement.filter(({ Effect }) => Effect === 'Allow') };

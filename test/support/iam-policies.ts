@@ -68,6 +68,7 @@ export interface Question {
   readonly context?: Readonly<Record<string, string>>;
   readonly identity: readonly unknown[];
   readonly resourcePolicy?: unknown;
+  readonly sessionPolicy?: unknown;
 }
 
 const DEFAULT_PRINCIPAL = `arn:aws:sts::${API_ACCOUNT}:assumed-role/acme-builder/session`;
@@ -79,6 +80,7 @@ export async function isAllowed({
   context = {},
   identity,
   resourcePolicy,
+  sessionPolicy,
 }: Question): Promise<boolean> {
   const simulation: Simulation = {
     request: {
@@ -91,6 +93,7 @@ export async function isAllowed({
     serviceControlPolicies: [],
     resourceControlPolicies: [],
     ...(resourcePolicy === undefined ? {} : { resourcePolicy }),
+    ...(sessionPolicy === undefined ? {} : { sessionPolicy }),
   };
   const result = await runSimulation(simulation, {});
   if (result.resultType !== 'single') throw new Error(`no answer for ${arn}: ${JSON.stringify(result)}`);
