@@ -1,6 +1,7 @@
 /**
- * ObjectStore on one bucket. Every object goes up with its SHA-256, which S3 checks and keeps. A deletion in a versioned
- * bucket hides the object, and its key can be taken again. The functions need s3:ListBucket on the bucket: without it
+ * ObjectStore on one bucket. Every object goes up with its SHA-256, which S3 checks and keeps, and under a condition on
+ * what is there: buckets refuse blind writes. A deletion in a versioned bucket hides the object, and its key can be taken
+ * again. The functions need s3:ListBucket on the bucket: without it
  * S3 answers 403, and not 404, for a key that is not there.
  */
 import {
@@ -45,10 +46,7 @@ export function createS3ObjectStore(options: S3ObjectStoreOptions): ObjectStore 
   const bucket: Bucket = { prefix: '', timeout_ms: TIMEOUT_MS, random: Math.random, ...options };
   return {
     put: (object) => putIfAbsent(bucket, object),
-    replace: async (object) => {
-      const input = putInput(bucket, object);
-      await asked('PutObject', () => write(bucket, input));
-    },
+    replace: (object) => replace(bucket, object),
     get: (key) => getWhole(bucket, key),
     head: (key) => head(bucket, key),
     delete: async (key) => {
@@ -109,6 +107,21 @@ async function write(bucket: Bucket, input: PutObjectCommandInput): Promise<void
   });
 }
 
+/** Of what is there now: when that changes in between, of what is there then. */
+async function replace(bucket: Bucket, object: PutObject): Promise<void> {
+  const input = putInput(bucket, object);
+  const attempt = async (): Promise<void> => {
+    const found = await headOf(bucket, object.key);
+    const condition = found === undefined ? { IfNoneMatch: '*' } : { IfMatch: found.ETag };
+    await asked('PutObject', () => write(bucket, { ...input, ...condition }));
+  };
+  await retryWithJitter(attempt, {
+    retries: CONFLICT_RETRIES,
+    isWorthIt: ({ cause }) => httpStatus(cause) === 412 || cause instanceof NoSuchKey,
+    random: bucket.random,
+  });
+}
+
 async function getWhole(bucket: Bucket, key: string): Promise<Uint8Array | undefined> {
   const place = placeOf(bucket, key);
   const abortSignal = deadline(bucket);
@@ -126,9 +139,15 @@ async function getWhole(bucket: Bucket, key: string): Promise<Uint8Array | undef
   });
 }
 
-const headSchema = z.object({ ContentLength: z.int().min(0), LastModified: z.date() });
-
 async function head(bucket: Bucket, key: string): Promise<ObjectInfo | undefined> {
+  const found = await headOf(bucket, key);
+  if (found === undefined) return undefined;
+  return { key, size_bytes: found.ContentLength, written_at: found.LastModified.toISOString() };
+}
+
+const headSchema = z.object({ ContentLength: z.int().min(0), LastModified: z.date(), ETag: z.string() });
+
+async function headOf(bucket: Bucket, key: string): Promise<z.infer<typeof headSchema> | undefined> {
   const command = new HeadObjectCommand(placeOf(bucket, key));
   const answer = await asked('HeadObject', () =>
     bucket.client
@@ -136,9 +155,7 @@ async function head(bucket: Bucket, key: string): Promise<ObjectInfo | undefined
       // Without a body it cannot say of what: of the key, or of the bucket.
       .catch(undefinedIf((cause) => httpStatus(cause) === 404)),
   );
-  if (answer === undefined) return undefined;
-  const { ContentLength, LastModified } = headSchema.parse(answer);
-  return { key, size_bytes: ContentLength, written_at: LastModified.toISOString() };
+  return answer && headSchema.parse(answer);
 }
 
 const undefinedIf =
