@@ -79,6 +79,7 @@ export class SandboxTask extends Construct {
     });
     // Functions name a revision until they are deployed themselves, and those under way for as long as they run.
     definition.cfnOptions.updateReplacePolicy = CfnDeletionPolicy.RETAIN;
+    definition.cfnOptions.deletionPolicy = CfnDeletionPolicy.DELETE;
     this.taskDefinitionArn = definition.ref;
     const described = JSON.stringify({ image: image.fingerprint, profile, ...shape });
     const hash = createHash('sha256').update(described).digest('hex').slice(0, 16);

@@ -1,0 +1,33 @@
+import { join } from 'node:path';
+import type { DeploymentSettings } from '../shared/contracts/deployment-settings.ts';
+import { bundleFunctions } from './functions/bundle-functions.ts';
+import { stageSandboxImage } from './sandbox-image/stage-image.ts';
+
+export interface PreparedAssets {
+  /** Folder of each function's code, by the function's name. */
+  readonly bundles: ReadonlyMap<string, string>;
+  /** Folder that the image of sandboxes is built in; undefined where the settings name an image. */
+  readonly imageContext: string | undefined;
+}
+
+/**
+ * All that a deployment uploads, below `dist` of the project.
+ * @throws Error when something cannot be compiled, or downloaded the first time.
+ */
+export async function prepareAssets(root: string, settings: DeploymentSettings): Promise<PreparedAssets> {
+  // One after the other: each ends the compiler that they share.
+  const imageContext = await stageImage(root, settings);
+  const bundles = await bundleFunctions({
+    root,
+    out: join(root, 'dist', 'functions'),
+    bindings: settings.bindings,
+    profiles: settings.profiles,
+  });
+  return { bundles, imageContext };
+}
+
+async function stageImage(root: string, settings: DeploymentSettings): Promise<string | undefined> {
+  if (settings.sandbox_image !== undefined) return undefined;
+  const { sandbox_architecture: architecture } = settings;
+  return stageSandboxImage({ root, out: join(root, 'dist', 'sandbox-image'), architecture });
+}
