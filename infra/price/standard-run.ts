@@ -46,11 +46,11 @@ const row = ([
   ecs_calls,
 });
 
-/** By the state of the machine, each once but for AwaitSandbox, which the launch takes through more than one call. */
+/** By the state of the machine, bounded as in a function. */
 export const STATE_CALLS: Readonly<Record<string, Calls>> = {
   PinManifest: row([10, 0, 1, 11, 10, 0, 1, 0]),
   LaunchSandbox: row([9, 0, 2, 9, 12, 0, 0, 1]),
-  AwaitSandbox: row([196, 0, 1, 196, 6, 0, 0, 97]),
+  AwaitSandbox: row([56, 0, 1, 56, 6, 0, 0, 27]),
   Materialize: row([5, 0, 1, 5, 6, 0, 1, 0]),
   Execute: row([17, 0, 2, 18, 16, 0, 0, 0]),
   CollectArtifacts: row([7, 0, 1, 7, 6, 1, 0, 0]),
@@ -81,5 +81,5 @@ export const PUBLISHING_CALLS: Readonly<Record<string, Calls>> = {
   putAgent: row([1, 1, 0, 1, 1, 0, 0, 0]),
 };
 
-/** States entered by a run whose sandbox is there at the second look and whose command fits into one Execute. */
-export const TRANSITIONS = 12;
+/** States entered by a run whose launch and command each fit into one call of their function. */
+export const TRANSITIONS = 10;

@@ -21,7 +21,11 @@ import type { SkillPackageStore } from '../../shared/ports/skill-package-store.t
 import type { TableStore } from '../../shared/ports/table-store.ts';
 import { createAgentRegistry } from '../../shared/services/agent-registry.ts';
 import { createPackageReader } from '../../shared/services/package-reader.ts';
-import { createRunBoundary, type RunBoundary } from '../../shared/services/run-boundary.ts';
+import {
+  createRunBoundary,
+  type RunBoundary,
+  type RunBoundaryDeps,
+} from '../../shared/services/run-boundary.ts';
 import { createSkillRegistry } from '../../shared/services/skill-registry.ts';
 import { FakeSandboxes } from './fake-sandbox.ts';
 import { memoryPackages } from './gated-stores.ts';
@@ -72,6 +76,8 @@ export interface ProcessOptions {
   readonly runsAtOnce?: number;
   readonly profiles?: readonly SandboxProfile[];
   readonly orchestrator?: 'machine' | 'none';
+  /** How long the steps that wait may wait at once; default as in a process that nobody ends. */
+  readonly bounds?: Partial<RunBoundaryDeps>;
   readonly handlers?: Partial<Record<keyof typeof STEP_HANDLERS, (event: unknown) => Promise<unknown>>>;
 }
 
@@ -130,6 +136,7 @@ export function startProcess(backstage: Backstage, options: ProcessOptions = {})
   const metrics = new RecordingMetrics();
   const boundary = createRunBoundary({
     ...ports,
+    ...options.bounds,
     clock,
     ids,
     logger,

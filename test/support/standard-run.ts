@@ -1,5 +1,6 @@
 /** The run that prices and counted calls are about, through the real handlers, each state in a process of its own. */
 import { STEP_HANDLERS } from '../../functions/run-steps/step-handlers.ts';
+import { DEPLOYED_BOUNDS } from '../../functions/runtime/aws/wiring/deployed-bounds.ts';
 import { provideServices, services } from '../../functions/runtime/services.ts';
 import type { Calls } from '../../infra/price/calls.ts';
 import { STANDARD_RUN } from '../../infra/price/standard-run.ts';
@@ -91,7 +92,7 @@ async function prepare(backend: Backend, { launch_seconds, command_seconds }: Wa
   await putAgent({ ...world, table: table as Backstage['table'] });
   /** Caches are cold, as after the start of a function. */
   const newProcess = (orchestrator: 'machine' | 'none') => {
-    const process = startProcess(world, { ports, handlers, orchestrator });
+    const process = startProcess(world, { ports, handlers, orchestrator, bounds: DEPLOYED_BOUNDS });
     provideServices({ ...services(), bindings: [BINDING] });
     return process;
   };
