@@ -60,8 +60,7 @@ export function priceOfRuns(sandbox: SandboxSize): RunCost[] {
     ),
   );
   const requests = sum(Object.values(REQUESTS));
-  const stateCalls = Object.keys(STATE_CALLS).length + 1;
-  const functionCalls = requests + stateCalls;
+  const functionCalls = requests + Object.keys(STATE_CALLS).length;
   const gbSeconds = functionTime(requests);
   const hours = SANDBOX_SECONDS / 3_600;
   const logBytes =
