@@ -1,18 +1,26 @@
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import { Construct } from 'constructs';
 import { SANDBOX_PORT } from '../../shared/contracts/daemon.ts';
+import { acknowledge } from './acknowledge.ts';
 import { asInterface } from './as-interface.ts';
 
 export interface ClosedVpcProps {
   /** In the description of each group. */
   readonly deployment: string;
   readonly zones: number;
-  /** Whether the group that a VPC comes with is emptied, by a function of the CDK. */
+  /** Whether the group that a VPC comes with is emptied, by a function of the CDK. False in the form for emulators. */
   readonly closeDefaultGroup: boolean;
 }
 
 /** As many as the settings allow. */
 const ZONES_MAX = 4;
+const IN_EMULATORS = {
+  'AwsSolutions-VPC7': 'Emulators have no flow logs, and no traffic that these could show.',
+  'NIST.800.53.R5-VPCFlowLogsEnabled': 'Emulators have no flow logs, and no traffic that these could show.',
+  'NIST.800.53.R5-VPCDefaultSecurityGroupClosed':
+    'Emulators hold nothing to the rules of groups, and it takes a function to empty this one.',
+};
+
 const HTTPS = ec2.Port.tcp(443);
 
 /**
@@ -54,6 +62,7 @@ export class ClosedVpc extends Construct {
         { name: 'endpoints', subnetType, cidrMask: 28 },
       ],
     });
+    if (!props.closeDefaultGroup) acknowledge(vpc, IN_EMULATORS);
     this.vpc = asInterface(vpc);
     const subnets = (subnetGroupName: string) => this.vpc.selectSubnets({ subnetGroupName }).subnets;
     this.sandboxSubnets = subnets('sandboxes');

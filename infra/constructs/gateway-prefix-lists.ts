@@ -1,9 +1,8 @@
 import { Stack } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
-import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as logs from 'aws-cdk-lib/aws-logs';
-import * as cr from 'aws-cdk-lib/custom-resources';
 import { Construct } from 'constructs';
+import { LookUp } from './look-up.ts';
 
 export interface GatewayPrefixListsProps {
   /** Of the function that looks them up. */
@@ -26,22 +25,16 @@ export class GatewayPrefixLists extends Construct {
 
   #lookUp(id: string, service: string, { logGroup }: GatewayPrefixListsProps): ec2.IPeer {
     const name = `com.amazonaws.${Stack.of(this).region}.${service}`;
-    const found = new cr.AwsCustomResource(this, id, {
+    const found = new LookUp(this, id, {
       resourceType: 'Custom::PrefixList',
-      onUpdate: {
-        service: 'EC2',
-        action: 'DescribeManagedPrefixLists',
-        parameters: { Filters: [{ Name: 'prefix-list-name', Values: [name] }] },
-        physicalResourceId: cr.PhysicalResourceId.of(service),
-        outputPaths: ['PrefixLists.0.PrefixListId'],
-      },
-      policy: cr.AwsCustomResourcePolicy.fromStatements([
-        // Descriptions have no resources in EC2.
-        new iam.PolicyStatement({ actions: ['ec2:DescribeManagedPrefixLists'], resources: ['*'] }),
-      ]),
-      installLatestAwsSdk: false,
+      call: { service: 'EC2', action: 'DescribeManagedPrefixLists' },
+      parameters: { Filters: [{ Name: 'prefix-list-name', Values: [name] }] },
+      path: 'PrefixLists.0.PrefixListId',
+      of: service,
+      // Descriptions have no resources in EC2.
+      permission: { action: 'ec2:DescribeManagedPrefixLists', resource: '*' },
       logGroup,
     });
-    return ec2.Peer.prefixList(found.getResponseField('PrefixLists.0.PrefixListId'));
+    return ec2.Peer.prefixList(found.value);
   }
 }

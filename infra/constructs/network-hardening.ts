@@ -5,6 +5,7 @@ import type * as kms from 'aws-cdk-lib/aws-kms';
 import type * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { DeploymentSettings } from '../../shared/contracts/deployment-settings.ts';
+import { acknowledge, OWN_INLINE_POLICY } from './acknowledge.ts';
 import { DnsFirewall } from './dns-firewall.ts';
 import { EncryptedLogGroup } from './encrypted-log-group.ts';
 
@@ -43,11 +44,13 @@ export class NetworkHardening extends Construct {
   }
 
   #flowRole(): iam.Role {
-    return new iam.Role(this, 'FlowRole', {
+    const role = new iam.Role(this, 'FlowRole', {
       assumedBy: new iam.ServicePrincipal('vpc-flow-logs.amazonaws.com', {
         conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
       }),
       description: 'Writes the flow log of the network',
     });
+    acknowledge(role, OWN_INLINE_POLICY);
+    return role;
   }
 }

@@ -1,12 +1,11 @@
 import { Stack } from 'aws-cdk-lib';
 import * as assets from 'aws-cdk-lib/aws-ecr-assets';
-import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kms from 'aws-cdk-lib/aws-kms';
-import * as cr from 'aws-cdk-lib/custom-resources';
 import { Construct } from 'constructs';
 import type { DeploymentSettings } from '../../shared/contracts/deployment-settings.ts';
 import { parseEcrImage } from '../../shared/contracts/image-uri.ts';
 import { EncryptedLogGroup } from './encrypted-log-group.ts';
+import { LookUp } from './look-up.ts';
 
 export interface SandboxImageProps {
   readonly settings: DeploymentSettings;
@@ -87,22 +86,15 @@ export class SandboxImage extends Construct {
   /** Assets are pushed by tag; only the registry knows what digest the tag has got. */
   #digestOf(asset: assets.DockerImageAsset, logGroup: EncryptedLogGroup): string {
     const { repositoryName, repositoryArn } = asset.repository;
-    const lookUp = new cr.AwsCustomResource(this, 'Digest', {
+    return new LookUp(this, 'Digest', {
       resourceType: 'Custom::ImageDigest',
-      onUpdate: {
-        service: 'ECR',
-        action: 'DescribeImages',
-        parameters: { repositoryName, imageIds: [{ imageTag: asset.imageTag }] },
-        physicalResourceId: cr.PhysicalResourceId.of(asset.assetHash),
-        outputPaths: ['imageDetails.0.imageDigest'],
-      },
-      policy: cr.AwsCustomResourcePolicy.fromStatements([
-        new iam.PolicyStatement({ actions: ['ecr:DescribeImages'], resources: [repositoryArn] }),
-      ]),
-      installLatestAwsSdk: false,
+      call: { service: 'ECR', action: 'DescribeImages' },
+      parameters: { repositoryName, imageIds: [{ imageTag: asset.imageTag }] },
+      path: 'imageDetails.0.imageDigest',
+      of: asset.assetHash,
+      permission: { action: 'ecr:DescribeImages', resource: repositoryArn },
       logGroup,
-    });
-    return lookUp.getResponseField('imageDetails.0.imageDigest');
+    }).value;
   }
 }
 

@@ -4,6 +4,7 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as logs from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { DeploymentSettings } from '../../shared/contracts/deployment-settings.ts';
+import { acknowledge, OWN_INLINE_POLICY } from '../constructs/acknowledge.ts';
 import { EncryptedLogGroup } from '../constructs/encrypted-log-group.ts';
 import { SandboxImage } from '../constructs/sandbox-image.ts';
 import { SandboxTask } from '../constructs/sandbox-task.ts';
@@ -80,6 +81,7 @@ export class SandboxStack extends Stack {
       }),
       description: 'Starts sandboxes: pulls their image and writes their log',
     });
+    acknowledge(role, OWN_INLINE_POLICY);
     const allow = (actions: string[], resource: string): void => {
       role.addToPolicy(new iam.PolicyStatement({ actions, resources: [resource] }));
     };

@@ -33,9 +33,10 @@ interface Variant {
 export const VARIANTS = {
   /** The defaults. */
   production: {},
-  /** Packages in the table, and everything that is off by default. */
+  /** Packages in the table, an image that is built, and everything that is off by default. */
   everything: {
     environment: {
+      COGNITION_SANDBOX_IMAGE: '',
       COGNITION_SKILLS_BACKEND: 'config_registry',
       COGNITION_SANDBOX_POOL_SIZE: '2',
       COGNITION_WAF: '1',
@@ -62,7 +63,7 @@ export const VARIANTS = {
 export type VariantName = keyof typeof VARIANTS;
 export const VARIANT_NAMES = Object.keys(VARIANTS) as VariantName[];
 
-/** Settings through the real parser. The image exists, so that nothing is built. */
+/** Settings through the real parser. */
 export function settingsOf({ environment = {}, bindings = [own] }: Variant): DeploymentSettings {
   const given = {
     COGNITION_SCOPE_BINDINGS: 'bindings.json',
@@ -85,6 +86,13 @@ export function dummyBundles(): ReadonlyMap<string, string> {
   );
 }
 
+/** A folder that an image could be built in. */
+function dummyImage(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'cognition-image-'));
+  writeFileSync(join(folder, 'Dockerfile'), 'FROM scratch\n');
+  return folder;
+}
+
 export type Properties = Readonly<Record<string, unknown>>;
 export interface Resource {
   readonly Type: string;
@@ -105,7 +113,7 @@ export interface Synthesized {
 
 export function synthesize(settings: DeploymentSettings): Synthesized {
   const app = createApp(settings, { outdir: mkdtempSync(join(tmpdir(), 'cognition-synth-')) });
-  const stacks = createDeployment(app, settings, dummyBundles());
+  const stacks = createDeployment(app, settings, dummyBundles(), dummyImage());
   const assembly = app.synth();
   const templates = assembly.stacks.map((stack): [string, StackTemplate] => [
     stack.stackName.slice(`${settings.deployment}-`.length),
