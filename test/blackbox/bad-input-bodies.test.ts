@@ -145,20 +145,35 @@ describe('what the gateway is asked', () => {
     ['GET', '/agents/__proto__', 404],
     ['GET', '/runs/__proto__', 404],
     ['GET', '/artifacts/constructor', 404],
-    ['GET', '/skills/%2e%2e%2fagents', 404],
     ['GET', '/skills/a%00b', 404],
-    ['GET', '/nothing', 404],
-    ['GET', '/skills/t1/files/x', 404],
-    ['PUT', '/skills', 405],
-    ['DELETE', '/runs', 405],
-    ['POST', '/skills/t1', 405],
-    ['GET', '/skill-validations', 405],
   ])('%s %s is %i', async (method, path, status) => {
     const answer = await refused(method, path, {});
 
     expect(answer.status).toBe(status);
     expect(answer.headers.get('content-type')).toBe('application/problem+json');
   });
+
+  it.each([
+    ['GET', '/skills/%2e%2e%2fagents', 404],
+    ['GET', '/nothing', 404],
+    ['GET', '/skills/t1/files/x', 404],
+    ['PUT', '/skills', 405],
+    ['DELETE', '/runs', 405],
+    ['POST', '/skills/t1', 405],
+    ['GET', '/skill-validations', 405],
+  ])(
+    '%s %s, which no route takes, is %i, or 403 of a gateway that tells no more',
+    async (method, path, status) => {
+      const gateway = await refused('GET', '/no/such/path', {});
+
+      const answer = await refused(method, path, {});
+
+      expect([403, 404]).toContain(gateway.status);
+      // API Gateway has one answer for all of it and for requests without a signature.
+      expect(answer.status).toBe(gateway.status === 403 ? 403 : status);
+      expect(answer.headers.get('content-type')).toBe('application/problem+json');
+    },
+  );
 
   it.each([
     ['GET', '/skills/t1', { 'if-match': '"x"' }],

@@ -8,6 +8,8 @@ const common = {
   pool: 'forks',
 } as const;
 
+const BESIDE_EACH_OTHER = { maxWorkers: 3, sequence: { groupOrder: 0 } } as const;
+
 export default defineConfig({
   test: {
     ...common,
@@ -19,8 +21,7 @@ export default defineConfig({
           name: 'blackbox',
           include: ['test/blackbox/**/*.test.ts'],
           globalSetup: ['test/support/target.ts'],
-          maxWorkers: 2,
-          sequence: { groupOrder: 0 },
+          ...BESIDE_EACH_OTHER,
         },
       },
       {
@@ -29,8 +30,17 @@ export default defineConfig({
           name: 'contract',
           include: ['test/emulator/contract/**/*.test.ts'],
           globalSetup: ['test/emulator/support/provide-facts.ts'],
-          maxWorkers: 2,
-          sequence: { groupOrder: 1 },
+          ...BESIDE_EACH_OTHER,
+        },
+      },
+      {
+        // Of a deployment of its own.
+        test: {
+          ...common,
+          name: 'deployment',
+          include: ['test/emulator/deployment/**/*.test.ts'],
+          globalSetup: ['test/emulator/support/provide-facts.ts'],
+          ...BESIDE_EACH_OTHER,
         },
       },
       {
@@ -41,7 +51,7 @@ export default defineConfig({
           include: ['test/emulator/*.test.ts'],
           globalSetup: ['test/emulator/support/provide-facts.ts'],
           maxWorkers: 1,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 1 },
         },
       },
     ],

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
-import type { Emulator } from './start-emulator.ts';
+import type { EmulatorConnection } from './start-emulator.ts';
 
 export interface Cdk {
   /** @returns what it printed. @throws CdkFailure when it does not exit with 0. */
@@ -30,7 +30,7 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const outputsSchema = z.record(z.string(), z.record(z.string(), z.string()));
 
 /** @param folder for templates and outputs. */
-export function cdkFor(emulator: Emulator, account: string, folder: string): Cdk {
+export function cdkFor(emulator: EmulatorConnection, account: string, folder: string): Cdk {
   mkdirSync(folder, { recursive: true });
   const env = {
     ...withoutSettings(process.env),

@@ -1,6 +1,6 @@
 /** Calls of AWS APIs for which the product has no client, signed by a small one. */
 import { AwsClient } from 'aws4fetch';
-import type { Emulator } from './start-emulator.ts';
+import type { EmulatorConnection } from './start-emulator.ts';
 
 export interface EmulatorApi {
   /** An API with JSON bodies and paths, such as Lambda's. @throws with the answer when it is no success. */
@@ -13,7 +13,8 @@ export interface EmulatorApi {
 
 export type Xml = (element: string) => string;
 
-export function emulatorApi({ endpoint, region, credentials }: Emulator): EmulatorApi {
+export function emulatorApi(emulator: EmulatorConnection): EmulatorApi {
+  const { endpoint, region, credentials } = emulator;
   const client = new AwsClient({ ...credentials, region, retries: 0 });
   const call = async (service: string, path: string, init: RequestInit): Promise<string> => {
     const response = await client.fetch(`${endpoint}${path}`, { ...init, aws: { service } });

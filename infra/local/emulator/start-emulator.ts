@@ -10,12 +10,15 @@ import { fileURLToPath } from 'node:url';
 import { startAttached } from './attached-process.ts';
 import { openMinistackEnvironment } from './ministack-environment.ts';
 
-export interface Emulator {
+export interface EmulatorConnection {
   /** Such as `http://127.0.0.1:4566`. */
   readonly endpoint: string;
   readonly region: string;
   /** For its AWS APIs; an emulator looks at the form of it only. */
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
+}
+
+export interface Emulator extends EmulatorConnection {
   stop(): Promise<void>;
 }
 

@@ -11,8 +11,8 @@ export interface TestRole {
 }
 
 const BUILDER_ROLE = 'cognition-test-builder';
-/** The only one that the role is bound to. */
-export const ROLE_SCOPE = { tenant: 'bound-to-a-role' } as const;
+/** The only one that the role is bound to, and of keys that nobody else is. */
+export const ROLE_SCOPE = { team: 'bound-to-a-role' } as const;
 
 /** A role to be bound to a scope; undefined where the emulator has no roles. */
 export async function createTestRole(api: EmulatorApi, account: string): Promise<TestRole | undefined> {

@@ -52,7 +52,7 @@ export async function deployForTests(
   onStarted(proxy.close);
   const functions = deployedFunctions(api, DEPLOYMENT);
   const variables = { ...(await functions.environment('runs')), ...(await functions.environment('skills')) };
-  await sendThroughProxy(functions, proxy.endpoint);
+  await sendThroughProxy(functions, proxy);
   const target = { endpoint: apiUrl(emulator.endpoint, outputs), region: emulator.region };
   return {
     emulator: { endpoint: emulator.endpoint, region: emulator.region },
@@ -61,7 +61,7 @@ export async function deployForTests(
     deployment: DEPLOYMENT,
     api: target.endpoint,
     local_fargate: { endpoint: fargate.endpoint, image_identities: fargate.image_identities },
-    proxy: proxy.endpoint,
+    proxy: proxy.control,
     table: variables.COGNITION_TABLE ?? '',
     artifacts_bucket: variables.COGNITION_ARTIFACTS_BUCKET ?? '',
     packages_bucket: variables.COGNITION_SKILLS_S3_BUCKET ?? '',

@@ -1,12 +1,16 @@
 /** The Lambda functions of a deployment, as its emulator has them. */
-import { readFileSync } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import { ZipFile } from 'yazl';
 import * as z from 'zod';
+import { FUNCTIONS } from '../../../infra/functions/function-table.ts';
 import type { EmulatorApi } from '../../../infra/local/emulator/emulator-api.ts';
 
 const API = '/2015-03-31/functions';
 
+const listSchema = z.object({
+  Functions: z.array(z.object({ FunctionName: z.string() })),
+  NextMarker: z.string().nullish(),
+});
 const configurationSchema = z.object({
   Environment: z.object({ Variables: z.record(z.string(), z.string()) }).optional(),
 });
@@ -14,6 +18,8 @@ const configurationSchema = z.object({
 export type Variables = Readonly<Record<string, string>>;
 
 export interface DeployedFunctions {
+  /** As in the function table; one that a deployment has no use for is not there. */
+  names(): Promise<string[]>;
   environment(name: string): Promise<Variables>;
   /** Replaces all of it. */
   setEnvironment(name: string, variables: Variables): Promise<void>;
@@ -38,6 +44,21 @@ const failureSchema = z.object({ errorMessage: z.string(), errorType: z.string()
 export function deployedFunctions(api: EmulatorApi, deployment: string): DeployedFunctions {
   const path = (name: string): string => `${API}/${deployment}-${name}`;
   return {
+    names: async () => {
+      const names: string[] = [];
+      for (let marker = ''; ; ) {
+        const page = listSchema.parse(await api.rest('lambda', 'GET', `${API}/${marker}`));
+        names.push(...page.Functions.map(({ FunctionName }) => FunctionName));
+        if (!page.NextMarker) break;
+        marker = `?Marker=${encodeURIComponent(page.NextMarker)}`;
+      }
+      const prefix = `${deployment}-`;
+      const known = FUNCTIONS.map(({ name }) => name);
+      return names
+        .filter((name) => name.startsWith(prefix))
+        .map((name) => name.slice(prefix.length))
+        .filter((name) => known.includes(name));
+    },
     environment: async (name) => {
       const answer = await api.rest('lambda', 'GET', `${path(name)}/configuration`);
       return configurationSchema.parse(answer).Environment?.Variables ?? {};
@@ -66,29 +87,3 @@ function zip(files: Readonly<Record<string, string | Uint8Array>>): Promise<Buff
   archive.end();
   return buffer(archive.outputStream);
 }
-
-/**
- * The function's own bundle behind a handler that asks the proxy, at every call, what is to go wrong. A process that
- * exits is what a killed or crashed environment looks like.
- */
-export const faultyCode = (
-  name: string,
-  bundle: string,
-  proxy: string,
-): Readonly<Record<string, string | Uint8Array>> => ({
-  'product.mjs': readFileSync(bundle),
-  'index.mjs': `import { handler as product } from './product.mjs';
-const act = (action, when) => {
-  if (action === 'exit_' + when) process.exit(1);
-  if (action === 'throw_' + when) throw new Error('thrown by the test ' + when + ' the work');
-};
-export const handler = async (event, context) => {
-  const asked = await fetch('${proxy}/control/invocations/${name}', { method: 'POST' });
-  const { action } = await asked.json();
-  act(action, 'before');
-  const result = await product(event, context);
-  act(action, 'after');
-  return result;
-};
-`,
-});

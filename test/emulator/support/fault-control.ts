@@ -11,12 +11,12 @@ export interface FaultControl {
 
 export function faultControl(proxy: string): FaultControl {
   const set = async (faults: Faults): Promise<void> => {
-    const response = await fetch(`${proxy}/control/faults`, { method: 'PUT', body: JSON.stringify(faults) });
+    const response = await fetch(`${proxy}/faults`, { method: 'PUT', body: JSON.stringify(faults) });
     if (!response.ok)
       throw new Error(`the proxy refused ${JSON.stringify(faults)}: ${await response.text()}`);
   };
   const callsAfter = async (sequence: number): Promise<SeenCall[]> => {
-    const response = await fetch(`${proxy}/control/calls?after=${sequence}`);
+    const response = await fetch(`${proxy}/calls?after=${sequence}`);
     return seenCallsSchema.parse(await response.json());
   };
   return {

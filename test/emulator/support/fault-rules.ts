@@ -34,7 +34,14 @@ export type ParsedFaultRule = z.infer<typeof faultRuleSchema>;
 /** What a function does instead of, or after, its work: see the wrapper. */
 const functionFaultSchema = z.strictObject({
   function: z.string(),
-  action: z.enum(['throw_before', 'throw_after', 'exit_before', 'exit_after']),
+  action: z.enum([
+    'throw_before',
+    'throw_after',
+    'transient_before',
+    'transient_after',
+    'exit_before',
+    'exit_after',
+  ]),
   times: z.int().min(1).default(1),
 });
 export type FunctionFault = z.input<typeof functionFaultSchema>;

@@ -19,7 +19,8 @@ export interface Answer {
 }
 
 const agent = new Agent({ keepAlive: true, maxSockets: 256 });
-const HOP_BY_HOP: readonly string[] = ['connection', 'expect', 'host', 'keep-alive', 'transfer-encoding'];
+/** Not the host: a signature is over it. */
+const HOP_BY_HOP: readonly string[] = ['connection', 'expect', 'keep-alive', 'transfer-encoding'];
 
 /** @param upstream endpoint of the service, with or without a path. */
 export function forwardCall(call: ProxiedCall, upstream: string): Promise<Answer> {

@@ -1,0 +1,87 @@
+/** What holds for every run once its machine is done, whatever happened on the way: seen in all stores at once. */
+import { HeadObjectCommand } from '@aws-sdk/client-s3';
+import { expect } from 'vitest';
+import { isFinalStatus } from '../../../shared/domain/run-transitions.ts';
+import { scopeFingerprint } from '../../../shared/domain/scope.ts';
+import type { Answer, Api } from '../../support/api.ts';
+import type { Deployed } from './deployed.ts';
+
+const CLOSING_MS = 30_000;
+
+/** Waits for the teardown too. @returns the run. */
+export async function expectRunsClosed(
+  deployed: Deployed,
+  api: Api,
+  runIds: readonly string[],
+): Promise<Answer[]> {
+  const ended = await Promise.all(runIds.map((id) => api.finished(id, 90)));
+  for (const { json } of ended) expect(isFinalStatus(json.status), json.status).toBe(true);
+  await expect
+    .poll(() => openThings(deployed, api, runIds), { timeout: CLOSING_MS, interval: 250 })
+    .toEqual([]);
+  for (const id of runIds) await expectTold(api, id);
+  await expectArtifacts(deployed, api, runIds);
+  return ended;
+}
+
+/** What a run holds while it is under way, and must not hold any more. */
+async function openThings(deployed: Deployed, api: Api, runIds: readonly string[]): Promise<string[]> {
+  const rows = await deployed.rows();
+  const fingerprint = scopeFingerprint(api.scope);
+  const sandboxes = rows
+    .filter(({ pk, sk }) => sk === 'sandbox' && runIds.some((id) => pk === `${fingerprint}#run#${id}`))
+    .map(({ data }) => data.sandbox_id);
+  const open = rows.filter(
+    ({ pk, sk }) =>
+      (pk.startsWith('active#') && runIds.includes(sk)) ||
+      pk === `${fingerprint}#slot` ||
+      runIds.some((id) => pk === `blob#run-request#${fingerprint}#${id}`) ||
+      runIds.some((id) => pk === `blob#run-stdin#${fingerprint}#${id}`) ||
+      sandboxes.some((id) => pk === `sandbox-key#${id}`),
+  );
+  const tasks = await Promise.all(runIds.map((id) => deployed.taskOf(id)));
+  return [
+    ...open.map(({ pk, sk }) => `row ${pk} ${sk}`),
+    ...tasks.flatMap((task) => (task === undefined ? [] : [`task ${task.taskArn} ${task.lastStatus}`])),
+  ];
+}
+
+const TOLD_OFTEN = /^(command\.output|artifact\..*|package\.materialized|egress\.denied)$/;
+
+/** Events are numbered without a gap, each turn of the run is told once, and output is what the run says. */
+async function expectTold(api: Api, runId: string): Promise<void> {
+  const run = (await api.get(`/runs/${runId}`)).json;
+  const events = (await api.get(`/runs/${runId}/events?limit=200`)).json.items;
+  const types: string[] = events.map(({ type }: { type: string }) => type);
+  expect(events.map(({ sequence }: { sequence: number }) => sequence)).toEqual(types.map((_, at) => at + 1));
+  const once = types.filter((type) => !TOLD_OFTEN.test(type));
+  expect(new Set(once).size, once.join()).toBe(once.length);
+  expect(once).toContain(`run.${run.status}`);
+  const told = events
+    .filter(({ type, data }: { type: string; data: { stream?: string } }) => {
+      return type === 'command.output' && data.stream === 'stdout';
+    })
+    .map(({ data }: { data: { text: string } }) => data.text)
+    .join('');
+  expect(told).toBe(run.stdout);
+}
+
+/** Every artifact of the runs is an object, and no object of theirs is without an artifact. */
+async function expectArtifacts(deployed: Deployed, api: Api, runIds: readonly string[]): Promise<void> {
+  const { s3, facts } = deployed;
+  const fingerprint = scopeFingerprint(api.scope);
+  const wanted: string[] = [];
+  for (const id of runIds) {
+    const { items } = (await api.get(`/runs/${id}/artifacts`)).json;
+    for (const { artifact_id } of items) {
+      if (artifact_id !== null && artifact_id !== undefined) {
+        wanted.push(`artifacts/${fingerprint}/${id}/${artifact_id}`);
+      }
+    }
+  }
+  for (const Key of wanted) await s3.send(new HeadObjectCommand({ Bucket: facts.artifacts_bucket, Key }));
+  const stored = (await deployed.objects(facts.artifacts_bucket)).filter((key) =>
+    runIds.some((id) => key.startsWith(`artifacts/${fingerprint}/${id}/`)),
+  );
+  expect(stored.toSorted()).toEqual(wanted.toSorted());
+}
