@@ -2,13 +2,14 @@
 import { parseArgs } from 'node:util';
 import type { BenchRow } from './bench-row.ts';
 import { cliStart } from './rows/cli-start.ts';
+import { functionStart } from './rows/function-start.ts';
 import { manyRuns } from './rows/many-runs.ts';
 import { materialize } from './rows/materialize.ts';
 import { packageRules } from './rows/package-rules.ts';
 import { skillReads } from './rows/skill-reads.ts';
 import { wholeRun } from './rows/whole-run.ts';
 
-const GROUPS = { packageRules, cliStart, materialize, wholeRun, skillReads, manyRuns };
+const GROUPS = { packageRules, cliStart, functionStart, materialize, wholeRun, skillReads, manyRuns };
 
 const { values } = parseArgs({ options: { json: { type: 'boolean' }, only: { type: 'string' } } });
 
