@@ -7,7 +7,14 @@ export default defineConfig({
     ...common,
     projects: [
       { test: { ...common, name: 'rules', include: ['test/{unit,contract,infra}/**/*.test.ts'] } },
-      { test: { ...common, name: 'local', include: ['test/local/**/*.test.ts'] } },
+      {
+        test: {
+          ...common,
+          name: 'local',
+          include: ['test/{local,sandbox}/**/*.test.ts'],
+          provide: { sandboxForm: 'bubblewrap' },
+        },
+      },
       {
         // One suite over HTTP for every place the product runs: COGNITION_TEST_ENDPOINT names the target.
         test: {

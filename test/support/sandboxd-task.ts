@@ -1,10 +1,6 @@
-/** A real task of the local runtime, with the product's own client and the few calls that make a run. */
+/** A real sandbox of either form, with the product's own client and the few calls that make a run. */
 import { createServer, type Server } from 'node:net';
-import {
-  createTaskRuntime,
-  type TaskProcess,
-  type TaskRuntime,
-} from '../../infra/local/fargate/task/task-runtime.ts';
+import { createTaskRuntime, type TaskRuntime } from '../../infra/local/fargate/task/task-runtime.ts';
 import { createHttpSandboxClient } from '../../shared/adapters/sandbox/http-sandbox-client.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { createUlidIds } from '../../shared/adapters/ulid-ids.ts';
@@ -26,13 +22,29 @@ export const openRuntime = (options: { unsafe?: boolean } = {}): Promise<TaskRun
 export const profileOf = (overrides: Partial<SandboxProfile> = {}): SandboxProfile =>
   sandboxProfileSchema.parse({ name: 'test', ...overrides });
 
+export interface LaunchedSandbox {
+  readonly pid: number;
+  readonly host: string;
+  readonly port: number;
+  kill(): Promise<void>;
+  /** As its host knows it. */
+  readonly id: string;
+}
+
+/** Starts sandboxes that are reached by an address of their own. */
+export interface SandboxHost {
+  launch(env: Readonly<Record<string, string>>, profile: SandboxProfile): Promise<LaunchedSandbox>;
+  close(): Promise<void>;
+}
+
+export type SandboxSource = TaskRuntime | SandboxHost;
+
 export interface TestTask {
-  readonly process: TaskProcess;
+  readonly process: Pick<LaunchedSandbox, 'pid' | 'kill' | 'id'>;
   readonly sandbox: SandboxHandle;
 }
 
-export async function startTask(runtime: TaskRuntime, profile = profileOf()): Promise<TestTask> {
-  const { listener, port } = await listen();
+export async function startTask(source: SandboxSource, profile = profileOf()): Promise<TestTask> {
   const keys = newSandboxKeyPair();
   const sandboxId = ids.next();
   const env = {
@@ -40,15 +52,27 @@ export async function startTask(runtime: TaskRuntime, profile = profileOf()): Pr
     [SANDBOX_ENV.publicKey]: keys.public_key,
     [SANDBOX_ENV.profile]: JSON.stringify(profile),
   };
-  const process = await runtime.start(env, profile, listener);
+  const process = await ('launch' in source
+    ? source.launch(env, profile)
+    : launchLocally(source, env, profile));
   const sandbox = {
     sandbox_id: sandboxId,
     run_id: ids.next(),
-    host: '127.0.0.1',
-    port,
+    host: process.host,
+    port: process.port,
     private_key: keys.private_key,
   };
   return { process, sandbox };
+}
+
+async function launchLocally(
+  runtime: TaskRuntime,
+  env: Readonly<Record<string, string>>,
+  profile: SandboxProfile,
+): Promise<LaunchedSandbox> {
+  const { listener, port } = await listen();
+  const { pid, kill } = await runtime.start(env, profile, listener);
+  return { pid, host: '127.0.0.1', port, kill, id: String(pid) };
 }
 
 function listen(): Promise<{ listener: Server; port: number }> {
@@ -132,11 +156,11 @@ export async function run(task: TestTask, exec: Exec): Promise<Ran> {
 
 /** One sealed task, one shell script, its end. */
 export async function runShell(
-  runtime: TaskRuntime,
+  source: SandboxSource,
   script: string,
   options: { profile?: SandboxProfile; materials?: Materials; exec?: Exec } = {},
 ): Promise<Ran & { task: TestTask }> {
-  const task = await startTask(runtime, options.profile);
+  const task = await startTask(source, options.profile);
   await sealTask(task, options.materials);
   const ran = await run(task, { command: { argv: ['sh', '-c', script] }, ...options.exec });
   return { ...ran, task };

@@ -27,11 +27,10 @@ export async function readyCommand(init: InitProcess): Promise<ReadyCommand> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new Error(`it is not ready after ${READY_MS} ms`)), READY_MS);
   try {
-    const [pid, facts] = await Promise.race([
-      Promise.all([init.init_pid, channel.ready]),
-      init.gone.then((reason) => Promise.reject(new Error(reason))),
-      late.promise,
-    ]);
+    const gone = init.gone.then((reason) => Promise.reject(new Error(reason)));
+    // An init that ends closes its channel first; its last words come after that.
+    const ready = channel.ready.catch(() => gone);
+    const [pid, facts] = await Promise.race([Promise.all([init.init_pid, ready]), gone, late.promise]);
     init.check(facts);
     return commandOf(channel, init, pid, facts);
   } catch (cause) {

@@ -1,24 +1,24 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { TaskRuntime } from '../../infra/local/fargate/task/task-runtime.ts';
 import { SIGNATURE_HEADERS } from '../../shared/contracts/daemon.ts';
 import { encodePackage, packageDigest } from '../../shared/domain/canonical-package.ts';
 import { importPrivateKey, newSandboxKeyPair, signCall } from '../../shared/domain/daemon-signature.ts';
 import { sha256Hex } from '../../shared/domain/sha256.ts';
+import { openSandboxes } from '../support/sandbox-form.ts';
 import {
   client,
   ids,
   MANIFEST_DIGEST,
-  openRuntime,
   run,
+  type SandboxSource,
   startTask,
   type TestTask,
 } from '../support/sandboxd-task.ts';
 
-let runtime: TaskRuntime;
+let runtime: SandboxSource;
 beforeAll(async () => {
-  runtime = await openRuntime();
+  runtime = await openSandboxes();
 });
 afterAll(() => runtime.close());
 
@@ -130,7 +130,7 @@ test('a signature is good once', async () => {
 test('health needs no signature and says nothing but id and state', async () => {
   const task = await startTask(runtime);
   const answer = await new Promise<string>((resolve) => {
-    request({ host: '127.0.0.1', port: task.sandbox.port, path: '/v1/health' }, async (response) => {
+    request({ host: task.sandbox.host, port: task.sandbox.port, path: '/v1/health' }, async (response) => {
       let text = '';
       for await (const chunk of response) text += chunk;
       resolve(text);
@@ -367,7 +367,7 @@ test('an upload that breaks off leaves a sandbox that still can be filled', asyn
   const { bytes, digest } = packageOf({ 'SKILL.md': 'x'.repeat(100_000) });
   await new Promise<void>((resolve) => {
     const outgoing = request({
-      host: '127.0.0.1',
+      host: task.sandbox.host,
       port: task.sandbox.port,
       method: 'PUT',
       path: '/v1/packages/demo',

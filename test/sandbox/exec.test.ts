@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { TaskRuntime } from '../../infra/local/fargate/task/task-runtime.ts';
+import { openSandboxes } from '../support/sandbox-form.ts';
 import {
   client,
   followExec,
   ids,
-  openRuntime,
   run,
   runShell,
+  type SandboxSource,
   sealTask,
   startExec,
   startTask,
 } from '../support/sandboxd-task.ts';
 
-let runtime: TaskRuntime;
+let runtime: SandboxSource;
 beforeAll(async () => {
-  runtime = await openRuntime();
+  runtime = await openSandboxes();
 });
 afterAll(() => runtime.close());
 

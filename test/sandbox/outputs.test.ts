@@ -1,16 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { TaskRuntime } from '../../infra/local/fargate/task/task-runtime.ts';
-import { client, openRuntime, profileOf, runShell } from '../support/sandboxd-task.ts';
+import { openSandboxes } from '../support/sandbox-form.ts';
+import { client, profileOf, runShell, type SandboxSource } from '../support/sandboxd-task.ts';
 
-let runtime: TaskRuntime;
+const MiB = 1024 * 1024;
+let runtime: SandboxSource;
 beforeAll(async () => {
-  runtime = await openRuntime();
+  runtime = await openSandboxes();
 });
 afterAll(() => runtime.close());
 
 async function outputsOf(script: string) {
   const { task, stderr } = await runShell(runtime, `cd /outputs; ${script}`, {
-    profile: profileOf({ workspace_bytes: 512 * 1024 * 1024 }),
+    profile: profileOf({ workspace_bytes: 512 * MiB, memory_bytes: 2048 * MiB }),
   });
   expect(stderr).toBe('');
   return { task, list: await client.listOutputs(task.sandbox) };
