@@ -90,6 +90,12 @@ export default {
       [CONTRACTS, DOMAIN],
       'the daemon holds nothing of the control plane',
     ),
+    only(
+      'cdk-on-contracts',
+      '^infra/(?!local/|sandbox-image/)',
+      [CONTRACTS, '^infra/sandbox-image/'],
+      'templates are made of settings and tables; code is named by its file and bundled',
+    ),
     only('cli-is-a-client', '^cli/', [CONTRACTS, DOMAIN], 'the CLI knows the API, not the server'),
     {
       name: 'nothing-imports-tests',
