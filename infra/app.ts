@@ -2,6 +2,7 @@
  * What `npx cdk` runs: the settings of the operator, the bundles of the functions, the stacks. With `-c settings=<file>`
  * the settings are in that file and not in `cognition.env`.
  */
+import { rmSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +11,7 @@ import { readDeploymentSettings } from './read-deployment-settings.ts';
 import { settingsFile } from './settings-file.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
+const CACHE = join(ROOT, 'node_modules', '.cache', 'cognition-synth');
 
 async function main(): Promise<void> {
   const { settings, warnings } = readDeploymentSettings({
@@ -19,17 +21,23 @@ async function main(): Promise<void> {
   });
   for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);
   // Half of the time of a synthesis is reading the CDK, and the compiler works meanwhile.
-  enableCompileCache(join(ROOT, 'node_modules', '.cache', 'cognition-synth'));
+  enableCompileCache(join(CACHE, 'compiled'));
   const { prepareAssets } = await import('./prepare-assets.ts');
-  const assets = prepareAssets(ROOT, settings);
-  const [{ createApp }, { createDeployment }] = await Promise.all([
-    import('./create-app.ts'),
-    import('./deployment.ts'),
-  ]);
-  const { bundles, imageContext } = await assets;
-  const app = createApp(settings);
-  createDeployment(app, settings, bundles, imageContext);
-  app.synth();
+  // Of this process alone, since commands may be running side by side; the CDK copies what it needs.
+  const out = join(CACHE, `assets-${process.pid}`);
+  try {
+    const assets = prepareAssets({ root: ROOT, out, settings });
+    const [{ createApp }, { createDeployment }] = await Promise.all([
+      import('./create-app.ts'),
+      import('./deployment.ts'),
+    ]);
+    const { bundles, imageContext } = await assets;
+    const app = createApp(settings);
+    createDeployment(app, settings, bundles, imageContext);
+    app.synth();
+  } finally {
+    rmSync(out, { recursive: true, force: true });
+  }
 }
 
 try {

@@ -10,24 +10,33 @@ export interface PreparedAssets {
   readonly imageContext: string | undefined;
 }
 
+export interface PrepareAssetsOptions {
+  /** Of the project. */
+  readonly root: string;
+  /** Folder for all of it. */
+  readonly out: string;
+  readonly settings: DeploymentSettings;
+}
+
 /**
- * All that a deployment uploads, below `dist` of the project.
+ * All that a deployment uploads.
  * @throws Error when something cannot be compiled, or downloaded the first time.
  */
-export async function prepareAssets(root: string, settings: DeploymentSettings): Promise<PreparedAssets> {
+export async function prepareAssets(options: PrepareAssetsOptions): Promise<PreparedAssets> {
+  const { root, out, settings } = options;
   // One after the other: each ends the compiler that they share.
-  const imageContext = await stageImage(root, settings);
+  const imageContext = await stageImage(options);
   const bundles = await bundleFunctions({
     root,
-    out: join(root, 'dist', 'functions'),
+    out: join(out, 'functions'),
     bindings: settings.bindings,
     profiles: settings.profiles,
   });
   return { bundles, imageContext };
 }
 
-async function stageImage(root: string, settings: DeploymentSettings): Promise<string | undefined> {
+async function stageImage({ root, out, settings }: PrepareAssetsOptions): Promise<string | undefined> {
   if (settings.sandbox_image !== undefined) return undefined;
   const { sandbox_architecture: architecture } = settings;
-  return stageSandboxImage({ root, out: join(root, 'dist', 'sandbox-image'), architecture });
+  return stageSandboxImage({ root, out: join(out, 'sandbox-image'), architecture });
 }
