@@ -2,9 +2,9 @@
  * What `npx cdk` runs: the settings of the operator, the bundles of the functions, the stacks. With `-c settings=<file>`
  * the settings are in that file and not in `cognition.env`.
  */
-import { rmSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { InvalidSettings } from '../shared/contracts/given-settings.ts';
 import { readDeploymentSettings } from './read-deployment-settings.ts';
@@ -23,7 +23,7 @@ async function main(): Promise<void> {
   // Half of the time of a synthesis is reading the CDK, and the compiler works meanwhile.
   enableCompileCache(join(CACHE, 'compiled'));
   const { prepareAssets } = await import('./prepare-assets.ts');
-  // Of this process alone, since commands may be running side by side; the CDK copies what it needs.
+  // Of this process alone, since commands may be running side by side; the CDK copies what it deploys.
   const out = join(CACHE, `assets-${process.pid}`);
   try {
     const assets = prepareAssets({ root: ROOT, out, settings });
@@ -35,8 +35,20 @@ async function main(): Promise<void> {
     const app = createApp(settings);
     createDeployment(app, settings, bundles, imageContext);
     app.synth();
+    keepLast(join(out, 'functions'), join(ROOT, 'dist', 'functions'));
   } finally {
     rmSync(out, { recursive: true, force: true });
+  }
+}
+
+/** For whoever reads a stack trace: source maps are not deployed. */
+function keepLast(made: string, kept: string): void {
+  try {
+    rmSync(kept, { recursive: true, force: true });
+    mkdirSync(dirname(kept), { recursive: true });
+    renameSync(made, kept);
+  } catch {
+    // Another command has just kept its own.
   }
 }
 

@@ -1,5 +1,5 @@
 /** Bundles what has to start fast: the CLI. sandboxd is bundled by the task runtime, by content. */
-import { readdirSync, rmSync } from 'node:fs';
+import { cpSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -25,6 +25,11 @@ const { metafile } = await build({
     js: "import { createRequire as __cr } from 'node:module'; const require = __cr(import.meta.url);",
   },
 });
+
+// `cognition doctor --deployed` publishes it as it is.
+const CONFORMANCE = join(root, 'dist', 'conformance');
+rmSync(CONFORMANCE, { recursive: true, force: true });
+cpSync(join(root, 'cli', 'doctor', 'conformance'), CONFORMANCE, { recursive: true });
 
 // Names hold hashes, so files of former builds would pile up. Folders are other builds'.
 for (const entry of readdirSync(join(root, 'dist'), { withFileTypes: true })) {
