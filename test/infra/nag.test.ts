@@ -36,10 +36,8 @@ function watchAcknowledgements(): () => void {
   const asked = nag.isAcknowledged;
   const spy = vi.spyOn(nag, 'isAcknowledged').mockImplementation(function (this: unknown, node, id) {
     const found = asked.call(this, node, id);
-    const by = node.node.scopes
-      .flatMap(acknowledgementsOf)
-      .filter((acknowledgement) => acknowledgement.id === id);
-    if (found) for (const { path } of by) used.add(`${path} ${id}`);
+    const by = found ? node.node.scopes.flatMap(acknowledgementsOf).filter((one) => one.id === id) : [];
+    for (const { path } of by) used.add(`${path} ${id}`);
     return found;
   });
   return () => spy.mockRestore();
