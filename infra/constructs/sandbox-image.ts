@@ -66,6 +66,7 @@ export class SandboxImage extends Construct {
       directory: context,
       platform: PLATFORMS[settings.sandbox_architecture],
       outputs: [ZSTD],
+      ...(settings.sandbox_base === undefined ? {} : { buildArgs: { BASE: settings.sandbox_base } }),
       assetName: 'sandbox',
     });
     const logGroup = new EncryptedLogGroup(this, 'LookUpLogs', {

@@ -6,6 +6,7 @@ import type * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { SANDBOX_PORT } from '../../shared/contracts/daemon.ts';
 import { SANDBOX_CONTAINER, sandboxFamily } from '../../shared/contracts/ecs-task.ts';
+import { DROPPED_CAPABILITIES, SANDBOX_MOUNT_OPTIONS } from '../../shared/contracts/sandbox-container.ts';
 import type { SandboxProfile } from '../../shared/contracts/sandbox-profile.ts';
 import { type SandboxSize, sandboxSize } from '../../shared/contracts/sandbox-size.ts';
 import type { SandboxImage } from './sandbox-image.ts';
@@ -17,23 +18,6 @@ export interface SandboxTaskProps {
   readonly executionRole: iam.IRole;
   readonly logGroup: logs.ILogGroup;
 }
-
-/**
- * What a container has by default beyond the seven that the daemon needs to become another user and to end all that
- * user's processes. They are dropped by name, since Fargate gives nothing back that ALL has taken.
- */
-const DROPPED_CAPABILITIES = [
-  'AUDIT_WRITE',
-  'FSETID',
-  'MKNOD',
-  'NET_BIND_SERVICE',
-  'NET_RAW',
-  'SETFCAP',
-  'SYS_CHROOT',
-];
-
-/** Files may be run from them: packages bring programs. */
-const MOUNT_OPTIONS = ['exec', 'nosuid', 'nodev'];
 
 /** There is nothing in a sandbox to be saved: Fargate's least, in seconds. */
 const STOP_SECONDS = 2;
@@ -108,11 +92,12 @@ function taskShape({ profile, architecture }: SandboxTaskProps, size: SandboxSiz
       linuxParameters: {
         // Processes that a command leaves behind have a parent that takes them.
         initProcessEnabled: true,
-        capabilities: { drop: DROPPED_CAPABILITIES },
+        // By name, since Fargate gives nothing back that ALL has taken.
+        capabilities: { drop: [...DROPPED_CAPABILITIES] },
         tmpfs: size.mounts.map(({ path, mebibytes }) => ({
           containerPath: path,
           size: mebibytes,
-          mountOptions: MOUNT_OPTIONS,
+          mountOptions: [...SANDBOX_MOUNT_OPTIONS],
         })),
       },
       ulimits: [

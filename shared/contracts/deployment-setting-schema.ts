@@ -48,6 +48,8 @@ const principal = z
   .string()
   .regex(/^[0-9]{12}\/A[A-Z0-9]{15,127}$/, 'is <account id>/<role unique id>, such as 000000000000/AROA…');
 
+const imageUri = z.string().regex(/^[^\s"'$]{1,1024}$/, 'is the URI of an image');
+
 const httpUrl = z.url({ protocol: /^https?$/, error: 'is a URL that begins with http:// or https://' });
 
 export const deploymentSchema = z.strictObject({
@@ -75,8 +77,12 @@ export const deploymentSchema = z.strictObject({
     'started sandboxes of each profile that wait for a run, at their price by the hour; 0 starts each on demand',
   ),
   COGNITION_SANDBOX_IMAGE: withoutDefault(
-    z.string().regex(/^[^\s"'$]{1,1024}$/, 'is the URI of an image'),
+    imageUri,
     'URI of an image in ECR, by digest, in the Region of the deployment; left out, it is built with Docker',
+  ),
+  COGNITION_SANDBOX_BASE: withoutDefault(
+    imageUri,
+    'image that the one of sandboxes is built on, by digest: Debian 13 or what is made of it; left out, the one that the Dockerfile names',
   ),
   COGNITION_SANDBOX_ARCHITECTURE: withDefault(
     z.enum(['arm64', 'x64'], 'is arm64 or x64'),

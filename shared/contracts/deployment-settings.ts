@@ -14,7 +14,7 @@ import {
   type SettingPlace,
   settingProblems,
 } from './given-settings.ts';
-import { imageProblem } from './image-uri.ts';
+import { imageProblem, namesDigest } from './image-uri.ts';
 import type { SandboxProfile } from './sandbox-profile.ts';
 import type { ScopeBinding } from './scope.ts';
 import { SETTINGS } from './settings.ts';
@@ -53,6 +53,8 @@ export interface DeploymentSettings {
   readonly runs_at_once: number;
   /** URI of an image that exists; undefined: it is built. */
   readonly sandbox_image: string | undefined;
+  /** Image that it is built on; undefined: the one that the Dockerfile names. */
+  readonly sandbox_base: string | undefined;
   readonly sandbox_architecture: 'arm64' | 'x64';
   readonly availability_zones: number;
   /** Whether table, buckets and key outlive their stack. */
@@ -128,6 +130,7 @@ function toSettings(
     sandbox_pool_size: values.COGNITION_SANDBOX_POOL_SIZE,
     runs_at_once: values.COGNITION_RUNS_AT_ONCE,
     sandbox_image: values.COGNITION_SANDBOX_IMAGE,
+    sandbox_base: values.COGNITION_SANDBOX_BASE,
     sandbox_architecture: values.COGNITION_SANDBOX_ARCHITECTURE,
     availability_zones: values.COGNITION_AVAILABILITY_ZONES,
     retain_data: values.COGNITION_RETAIN_DATA,
@@ -166,6 +169,16 @@ function combinationProblems(
   if (image !== undefined && given.COGNITION_UNSAFE_CALLER === undefined) {
     const problem = imageProblem(image, region);
     if (problem !== undefined) problems.push(`COGNITION_SANDBOX_IMAGE ${problem}`);
+  }
+  const base = given.COGNITION_SANDBOX_BASE;
+  if (base !== undefined && image !== undefined) {
+    const fix = 'leave one of the two out';
+    problems.push(
+      `COGNITION_SANDBOX_BASE is for an image that is built, but COGNITION_SANDBOX_IMAGE names one: ${fix}`,
+    );
+  }
+  if (base !== undefined && !namesDigest(base)) {
+    problems.push('COGNITION_SANDBOX_BASE names no digest: end it with @sha256: and 64 hex digits');
   }
   return problems;
 }

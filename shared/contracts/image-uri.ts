@@ -11,6 +11,8 @@ export interface EcrImage {
 const ECR =
   /^(?<account>[0-9]{12})\.dkr\.ecr\.(?<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?\/(?<repository>[a-z0-9]+(?:[._/-][a-z0-9]+)*)@(?<digest>sha256:[0-9a-f]{64})$/;
 
+export const namesDigest = (uri: string): boolean => /@sha256:[0-9a-f]{64}$/.test(uri);
+
 export function parseEcrImage(uri: string): EcrImage | undefined {
   const { account, region, repository, digest } = ECR.exec(uri)?.groups ?? {};
   if (account === undefined || region === undefined) return undefined;
@@ -23,7 +25,7 @@ export function parseEcrImage(uri: string): EcrImage | undefined {
  * @param region of the deployment; undefined when it is not known yet.
  */
 export function imageProblem(uri: string, region: string | undefined): string | undefined {
-  if (!/@sha256:[0-9a-f]{64}$/.test(uri)) {
+  if (!namesDigest(uri)) {
     return 'names no digest: end it with @sha256: and 64 hex digits, which `aws ecr describe-images` prints';
   }
   const image = parseEcrImage(uri);

@@ -250,6 +250,18 @@ describe('the image', () => {
     ]);
   });
 
+  it('is built on the base of the settings, where they name one', () => {
+    const base = `registry.example/debian@sha256:${'b'.repeat(64)}`;
+    const environment = { COGNITION_SANDBOX_IMAGE: '', COGNITION_SANDBOX_BASE: base };
+    const { app } = synthesize(settingsOf({ environment }));
+
+    const { dockerImages } = JSON.parse(
+      readFileSync(join(app.outdir, 'cognition-sandbox.assets.json'), 'utf8'),
+    );
+
+    expect(Object.values(dockerImages)).toMatchObject([{ source: { dockerBuildArgs: { BASE: base } } }]);
+  });
+
   it('is required to be built somewhere', () => {
     const settings = settingsOf({ environment: { COGNITION_SANDBOX_IMAGE: '' } });
 

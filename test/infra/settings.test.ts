@@ -75,6 +75,7 @@ describe('settings of a deployment', () => {
       sandbox_pool_size: 0,
       runs_at_once: 500,
       sandbox_image: undefined,
+      sandbox_base: undefined,
       sandbox_architecture: 'arm64',
       availability_zones: 2,
       retain_data: true,
@@ -351,6 +352,16 @@ const ONE_LINE: readonly Case[] = [
     'an image in another Region',
     { COGNITION_SANDBOX_IMAGE: IMAGE, CDK_DEFAULT_REGION: 'us-east-1' },
     'COGNITION_SANDBOX_IMAGE is in eu-central-1, but the network reaches only us-east-1: push it there',
+  ],
+  [
+    'a base by tag',
+    { COGNITION_SANDBOX_BASE: 'debian:trixie-slim' },
+    'COGNITION_SANDBOX_BASE names no digest: end it with @sha256: and 64 hex digits',
+  ],
+  [
+    'a base of what is not built',
+    { COGNITION_SANDBOX_BASE: `debian@${DIGEST}`, COGNITION_SANDBOX_IMAGE: IMAGE },
+    'COGNITION_SANDBOX_BASE is for an image that is built, but COGNITION_SANDBOX_IMAGE names one: leave one of the two out',
   ],
   [
     'an emulator without a caller',
