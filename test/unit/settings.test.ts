@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { DEPLOYMENT_SETTINGS } from '../../shared/contracts/deployment-setting-schema.ts';
 import { InvalidSettings, parseSettings, SETTINGS, type Settings } from '../../shared/contracts/settings.ts';
 
 const DEFAULTS: Settings = {
@@ -152,13 +153,29 @@ describe('settings', () => {
   });
 
   it('are listed in docs/settings.md as they are', () => {
-    const rows = readFileSync(new URL('../../docs/settings.md', import.meta.url), 'utf8')
-      .split('\n')
-      .filter((line) => line.startsWith('| `'));
     const expected = SETTINGS.map(({ name, default: value, effect, backend, read_by }) => {
       const reader = read_by ?? (backend === undefined ? 'server' : `server, with \`${backend}\``);
       return `| \`${name}\` | ${value === undefined ? '' : `\`${value}\``} | ${effect} | ${reader} |`;
     });
-    expect(rows).toStrictEqual(expected);
+    expect(rowsOf('Settings')).toStrictEqual(expected);
+  });
+
+  it('are listed in docs/settings.md for a deployment too', () => {
+    const expected = DEPLOYMENT_SETTINGS.filter(({ read_by }) => read_by === undefined).map(
+      ({ name, default: value, effect, backend }) => {
+        const condition = backend === undefined ? '' : ` (with \`${backend}\`)`;
+        return `| \`${name}\` | ${value === undefined ? '' : `\`${value}\``} | ${effect}${condition} |`;
+      },
+    );
+    expect(rowsOf('Deployment on AWS')).toStrictEqual(expected);
   });
 });
+
+/** Of the table below a heading. */
+function rowsOf(heading: string): string[] {
+  const lines = readFileSync(new URL('../../docs/settings.md', import.meta.url), 'utf8').split('\n');
+  const start = lines.findIndex((line) => /^#+ /.test(line) && line.endsWith(` ${heading}`));
+  const rest = lines.slice(start + 1);
+  const end = rest.findIndex((line) => line.startsWith('#'));
+  return rest.slice(0, end === -1 ? undefined : end).filter((line) => line.startsWith('| `'));
+}
