@@ -18,6 +18,8 @@ export interface ScheduledFunctionProps {
 /**
  * Calls a function at a fixed rate. A round that was missed is not made up for: the next one does its work, and a
  * queue of late rounds would only run into it. So nothing is tried again, neither by EventBridge nor by Lambda.
+ *
+ * By a rule and not by EventBridge Scheduler: the function itself says that the rule may call it, so no role is needed.
  */
 export class ScheduledFunction extends Construct {
   readonly rule: events.Rule;

@@ -1,11 +1,14 @@
 import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
+import { API_STAGE } from '../../infra/constructs/api-stage.ts';
+import { crossAccountPolicy } from '../../infra/constructs/cross-account-policy.ts';
 import { REFUSALS } from '../../infra/constructs/gateway-responses.ts';
 import { ERROR_CODES, problemSchema } from '../../shared/contracts/error-codes.ts';
 import { LIMITS } from '../../shared/contracts/limits.ts';
 import { ROUTES } from '../../shared/contracts/routes.ts';
 import { textOf } from './support/policy-statements.ts';
 import {
+  ACCOUNT,
   OTHER_ACCOUNT,
   OTHER_ROLE,
   OTHER_USER,
@@ -219,6 +222,22 @@ describe('the resource policy', () => {
       expect(Condition.StringLike).toEqual({ 'aws:userid': expect.any(Array) });
     }
     expect(JSON.stringify(statements('production'))).toContain(OWN_ROLE);
+  });
+
+  it('is refused with one line when it would be larger than API Gateway takes', () => {
+    const bindings = (count: number) =>
+      Array.from({ length: count }, (_, index) => ({
+        account_id: String(444_455_556_000 + (index % 3)),
+        role_id: `AROA1234567890${String(index).padStart(7, '0')}`,
+        scopes: [{ tenant: 'globex' }],
+      }));
+    const policy = (count: number) => () =>
+      crossAccountPolicy({ bindings: bindings(count), account: ACCOUNT, stage: API_STAGE });
+
+    expect(policy(200)).not.toThrow();
+    expect(policy(300)).toThrow(
+      /^the settings are not valid:\n- COGNITION_SCOPE_BINDINGS has 300 principals of 3 other accounts, .*bind that$/,
+    );
   });
 
   it('has no statement for everybody', () => {
