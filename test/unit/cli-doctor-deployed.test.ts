@@ -1,4 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Client } from '../../cli/client/create-client.ts';
 import { CONFORMANCE_RUNS } from '../../cli/doctor/deployed/conformance-runs.ts';
 import { conformanceSkill } from '../../cli/doctor/deployed/conformance-skill.ts';
@@ -7,6 +12,8 @@ import { readAttempts } from '../../cli/doctor/deployed/read-attempts.ts';
 import type { Run } from '../../shared/contracts/run.ts';
 import { sampleRun } from '../support/cli-samples.ts';
 
+const AS_NOBODY =
+  process.getuid?.() === 0 ? ['--reuid=65534', '--regid=65534', '--clear-groups', '--'] : ['--'];
 const line = (refused: boolean) =>
   JSON.stringify({ group: 'kernel', attempt: 'bpf', refused, detail: 'EPERM' });
 const unrefused = (attempts: readonly { refused: boolean; attempt: string }[]) =>
@@ -166,6 +173,25 @@ describe('the verdict on a run', () => {
 
     expect(await verdict('attempts', run)).toContain('ending the sandbox from inside');
   });
+});
+
+it.each(['attempts', 'linger', 'crowd'])('%s does nothing where there is no sandbox', (script) => {
+  // As a plain user, should it do anything all the same; and from where that user can read it.
+  const folder = mkdtempSync(join(tmpdir(), 'conformance-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  chmodSync(folder, 0o755);
+  const scripts = fileURLToPath(new URL('../../cli/doctor/conformance/scripts/', import.meta.url));
+  cpSync(scripts, join(folder, 'scripts'), { recursive: true });
+
+  const path = join(folder, 'scripts', `${script}.py`);
+  const { status, stdout } = spawnSync('setpriv', [...AS_NOBODY, 'python3', path], {
+    encoding: 'utf8',
+    env: { PATH: '/usr/bin:/bin', OUTPUT_DIR: '/tmp' },
+    timeout: 20_000,
+  });
+
+  expect(status).toBe(1);
+  expect(unrefused(readAttempts(script, stdout))).toContain('running without a sandbox');
 });
 
 it('the skill is published under the name it is given, with all of its scripts', async () => {

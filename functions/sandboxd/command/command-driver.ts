@@ -1,6 +1,6 @@
 /**
- * How commands get an identity of their own. One form of the sandbox is one driver; a task on Fargate, which may not
- * make namespaces, will have another one.
+ * How commands get an identity of their own. One form of the sandbox is one driver: namespaces within namespaces where
+ * they can be made, another user in a container, where they cannot.
  */
 
 export interface CommandLimits {

@@ -11,7 +11,9 @@ import attempts_limits
 import attempts_network
 import attempts_outputs
 import attempts_processes
-from report import done
+from report import done, only_in_a_sandbox
+
+only_in_a_sandbox()
 
 for part in (attempts_network, attempts_kernel, attempts_processes, attempts_files, attempts_limits):
     part.run()
