@@ -20,7 +20,9 @@ async function main(): Promise<void> {
     file: settingsFile(process.env),
   });
   for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);
-  // Half of the time of a synthesis is reading the CDK, and the compiler works meanwhile.
+  // Every form of the templates is validated in CI; here it would be most of the time. CDK_VALIDATION=true asks for it.
+  process.env.CDK_VALIDATION ??= 'false';
+  // Half of the rest is reading the CDK, and the compiler works meanwhile.
   enableCompileCache(join(CACHE, 'compiled'));
   const { prepareAssets } = await import('./prepare-assets.ts');
   // Of this process alone, since commands may be running side by side; the CDK copies what it deploys.
