@@ -12,6 +12,7 @@ import { settingsFile } from './settings-file.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const CACHE = join(ROOT, 'node_modules', '.cache', 'cognition-synth');
+const LAST = join(ROOT, 'dist', 'functions');
 
 async function main(): Promise<void> {
   const { settings, warnings } = readDeploymentSettings({
@@ -28,7 +29,7 @@ async function main(): Promise<void> {
   // Of this process alone, since commands may be running side by side; the CDK copies what it deploys.
   const out = join(CACHE, `assets-${process.pid}`);
   try {
-    const assets = prepareAssets({ root: ROOT, out, settings });
+    const assets = prepareAssets({ root: ROOT, out, last: LAST, settings });
     const [{ createApp }, { createDeployment }] = await Promise.all([
       import('./create-app.ts'),
       import('./deployment.ts'),
@@ -37,13 +38,13 @@ async function main(): Promise<void> {
     const app = createApp(settings);
     createDeployment(app, settings, bundles, imageContext);
     app.synth();
-    keepLast(join(out, 'functions'), join(ROOT, 'dist', 'functions'));
+    keepLast(join(out, 'functions'), LAST);
   } finally {
     rmSync(out, { recursive: true, force: true });
   }
 }
 
-/** For whoever reads a stack trace: source maps are not deployed. */
+/** For the next time, and for whoever reads a stack trace: source maps are not deployed. */
 function keepLast(made: string, kept: string): void {
   try {
     rmSync(kept, { recursive: true, force: true });

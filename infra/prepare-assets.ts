@@ -1,3 +1,4 @@
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DeploymentSettings } from '../shared/contracts/deployment-settings.ts';
 import { bundleFunctions } from './functions/bundle-functions.ts';
@@ -15,6 +16,8 @@ export interface PrepareAssetsOptions {
   readonly root: string;
   /** Folder for all of it. */
   readonly out: string;
+  /** Where the functions of the last time are, if they are there. */
+  readonly last: string;
   readonly settings: DeploymentSettings;
 }
 
@@ -26,13 +29,24 @@ export async function prepareAssets(options: PrepareAssetsOptions): Promise<Prep
   const { root, out, settings } = options;
   // One after the other: each ends the compiler that they share.
   const imageContext = await stageImage(options);
+  const functions = join(out, 'functions');
+  startFrom(options.last, functions);
   const bundles = await bundleFunctions({
     root,
-    out: join(out, 'functions'),
+    out: functions,
     bindings: settings.bindings,
     profiles: settings.profiles,
   });
   return { bundles, imageContext };
+}
+
+/** What is as it was is not built again. */
+function startFrom(last: string, functions: string): void {
+  try {
+    cpSync(last, functions, { recursive: true });
+  } catch {
+    // There is none, or another command is about to replace it: what was copied is not taken for a whole build.
+  }
 }
 
 async function stageImage({ root, out, settings }: PrepareAssetsOptions): Promise<string | undefined> {

@@ -4,12 +4,14 @@
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import * as z from 'zod';
 
-const recordSchema = z.record(z.string(), z.string());
+/** SHA-256 by path. */
+const hashesSchema = z.record(z.string(), z.string());
 
-/** SHA-256 by path, relative to the root of the project or absolute. */
+/** Inputs are relative to the root of the project, outputs to their own folder, so that it can be moved and copied. */
+const recordSchema = z.strictObject({ inputs: hashesSchema, outputs: hashesSchema });
 type BuildRecord = z.infer<typeof recordSchema>;
 
 const RECORD = 'build.json';
@@ -18,7 +20,7 @@ const RECORD = 'build.json';
 export function isBuilt(root: string, out: string): boolean {
   try {
     const record = recordSchema.parse(JSON.parse(readFileSync(join(out, RECORD), 'utf8')));
-    return Object.entries(record).every(([path, hash]) => hashOf(root, path) === hash);
+    return isUnchanged(root, record.inputs) && isUnchanged(out, record.outputs);
   } catch {
     // There was no build, or one of its files is gone.
     return false;
@@ -26,12 +28,22 @@ export function isBuilt(root: string, out: string): boolean {
 }
 
 /** @throws Error for a path that cannot be read. */
-export function recordBuild(root: string, out: string, paths: readonly string[]): void {
-  const record: BuildRecord = Object.fromEntries(paths.map((path) => [path, hashOf(root, path)]));
+export function recordBuild(
+  root: string,
+  out: string,
+  { inputs, outputs }: { readonly inputs: readonly string[]; readonly outputs: readonly string[] },
+): void {
+  const record: BuildRecord = { inputs: hashesOf(root, inputs), outputs: hashesOf(out, outputs) };
   writeFileSync(join(out, RECORD), JSON.stringify(record));
 }
 
-const hashOf = (root: string, path: string): string =>
+const isUnchanged = (folder: string, hashes: Readonly<Record<string, string>>): boolean =>
+  Object.entries(hashes).every(([path, hash]) => hashOf(folder, path) === hash);
+
+const hashesOf = (folder: string, paths: readonly string[]): Record<string, string> =>
+  Object.fromEntries(paths.map((path) => [path, hashOf(folder, path)]));
+
+const hashOf = (folder: string, path: string): string =>
   createHash('sha256')
-    .update(readFileSync(resolve(root, path)))
+    .update(readFileSync(join(folder, path)))
     .digest('base64');

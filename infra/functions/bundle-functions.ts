@@ -38,15 +38,15 @@ async function build(root: string, out: string, folders: readonly string[]): Pro
   for (const folder of [...folders, join(out, MAPS)]) rmSync(folder, { recursive: true, force: true });
   const outputs: string[] = [];
   const write = (path: string, contents: Uint8Array): void => {
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, contents);
+    mkdirSync(join(out, dirname(path)), { recursive: true });
+    writeFileSync(join(out, path), contents);
     outputs.push(path);
   };
   for (const { name, code, map } of bundles) {
-    write(join(out, name, 'index.mjs'), code);
-    write(join(out, MAPS, `${name}.mjs.map`), map);
+    write(join(name, 'index.mjs'), code);
+    write(join(MAPS, `${name}.mjs.map`), map);
   }
-  recordBuild(root, out, [...inputs, ...outputs]);
+  recordBuild(root, out, { inputs, outputs });
 }
 
 function writeDeployedFiles(
