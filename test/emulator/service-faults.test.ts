@@ -1,137 +1,132 @@
 /** Services that are too busy, and replies that are lost: runs still end well, and nothing happens twice. */
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { scopeFingerprint } from '../../shared/domain/scope.ts';
+import type { Answer, Api } from '../support/api.ts';
 import { scopeWithSkill, scriptRun } from '../support/run-scope.ts';
-import { skillFiles } from '../support/skill-files.ts';
 import { deployed } from './support/deployed.ts';
-import type { SeenCall } from './support/fault-rules.ts';
+import type { FaultRule } from './support/fault-rules.ts';
 import { expectRunsClosed } from './support/run-closed.ts';
 
 const cognition = deployed();
 const { faults } = cognition;
-afterEach(() => faults.clear());
-afterAll(() => faults.clear());
 
 const SCRIPTS = { 'scripts/x.sh': 'echo once; echo once > /outputs/once' };
-const faulted = (calls: readonly SeenCall[], fault: string): SeenCall[] =>
-  calls.filter((call) => call.fault === fault);
+const WRITES = ['TransactWriteItems', 'PutItem', 'DeleteItem', 'UpdateItem'];
+/** What a rule must find in a call, so that it meets nobody else. */
+const of = (api: Api): { contains: string } => ({ contains: scopeFingerprint(api.scope) });
 
-describe('a throttled table', () => {
-  it('a fifth of all calls: publications and runs are slower, and none fails', async () => {
-    await faults.set({ rules: [{ service: 'dynamodb', action: 'throttle', share: 0.2 }] });
+async function expectRuns(api: Api, count: number): Promise<Answer[]> {
+  const started = await Promise.all(
+    Array.from({ length: count }, () => api.post('/runs', scriptRun('scripts/x.sh'))),
+  );
+  expect(started.map(({ status }) => status)).toEqual(started.map(() => 202));
+  const ended = await expectRunsClosed(
+    cognition,
+    api,
+    started.map(({ json }) => json.run_id),
+  );
+  expect(ended.map(({ json }) => [json.status, json.stdout])).toEqual(
+    ended.map(() => ['succeeded', 'once\n']),
+  );
+  return ended;
+}
 
-    const { calls } = await faults.during(async () => {
-      const api = await scopeWithSkill(SCRIPTS, cognition.api());
-      const started = await Promise.all(
-        Array.from({ length: 4 }, () => api.post('/runs', scriptRun('scripts/x.sh'))),
-      );
-      expect(started.map(({ status }) => status)).toEqual([202, 202, 202, 202]);
-      const ids = started.map(({ json }) => json.run_id);
-      const ended = await expectRunsClosed(cognition, api, ids);
-      expect(ended.map(({ json }) => [json.status, json.stdout])).toEqual(
-        ids.map(() => ['succeeded', 'once\n']),
-      );
+describe.concurrent('a throttled table', () => {
+  it('a tenth of all calls: publications and runs are slower, and none fails', async () => {
+    const api = cognition.api();
+    const rules: FaultRule[] = [{ service: 'dynamodb', action: 'throttle', share: 0.1, ...of(api) }];
+
+    const { disturbed } = await faults.while({ rules }, async () => {
+      await scopeWithSkill(SCRIPTS, api);
+      await expectRuns(api, 3);
     });
 
-    expect(faulted(calls, 'throttle').length).toBeGreaterThan(10);
+    expect(disturbed.length).toBeGreaterThan(3);
   });
 
   it('all calls: the API says that it is busy, and works again when the table does', async () => {
     const api = cognition.api();
-    await faults.set({ rules: [{ service: 'dynamodb', action: 'throttle' }] });
+    const rules: FaultRule[] = [{ service: 'dynamodb', action: 'throttle', ...of(api) }];
 
-    const refused = await api.get('/skills');
+    const { result: refused } = await faults.while({ rules }, () => api.get('/skills'));
 
     expect(refused.status).toBe(503);
     expect(refused.headers.get('content-type')).toContain('application/problem+json');
     expect(refused.headers.get('retry-after')).toMatch(/^[0-9]+$/);
-    await faults.clear();
     expect((await api.get('/skills')).status).toBe(200);
   });
 });
 
-describe('lost replies', () => {
-  it('of a third of all transactions: each publication and each run happens once', async () => {
-    await faults.set({
-      rules: [
-        {
-          service: 'dynamodb',
-          operations: ['TransactWriteItems', 'PutItem', 'DeleteItem', 'UpdateItem'],
-          action: 'lose_reply',
-          share: 0.3,
-        },
-      ],
-    });
+describe.concurrent('lost replies', () => {
+  it('of a third of all writes to the table: each publication and each run happens once', async () => {
+    const api = cognition.api();
+    const rules: FaultRule[] = [
+      { service: 'dynamodb', operations: WRITES, action: 'lose_reply', share: 0.3, ...of(api) },
+    ];
 
-    const { calls } = await faults.during(async () => {
-      const api = await scopeWithSkill(SCRIPTS, cognition.api());
+    const { disturbed } = await faults.while({ rules }, async () => {
+      await scopeWithSkill(SCRIPTS, api);
       expect((await api.get('/skills/t1/revisions')).json.items).toHaveLength(1);
-      const started = await Promise.all(
-        Array.from({ length: 3 }, () => api.post('/runs', scriptRun('scripts/x.sh'))),
-      );
-      const ids = started.map(({ json }) => json.run_id);
-      const ended = await expectRunsClosed(cognition, api, ids);
-      expect(ended.map(({ json }) => [json.status, json.stdout])).toEqual(
-        ids.map(() => ['succeeded', 'once\n']),
-      );
-      expect((await api.get('/runs')).json.items).toHaveLength(3);
+      await expectRuns(api, 3);
     });
 
-    expect(faulted(calls, 'lose_reply').length).toBeGreaterThan(5);
+    expect((await api.get('/runs')).json.items).toHaveLength(3);
+    expect(disturbed.length).toBeGreaterThan(3);
   });
 
   it('of StartExecution, RunTask and StopTask: one execution, one task, one end', async () => {
     const api = await scopeWithSkill(SCRIPTS, cognition.api());
-    await faults.set({
-      rules: [
-        { service: 'states', operations: ['StartExecution'], action: 'lose_reply', times: 1 },
-        { service: 'ecs', operations: ['RunTask'], action: 'lose_reply', times: 1 },
-        { service: 'ecs', operations: ['StopTask'], action: 'lose_reply', times: 1 },
-      ],
-    });
+    const lost = { action: 'lose_reply', times: 1 } as const;
 
-    const { result: run, calls } = await faults.during(async () => {
-      const started = await api.post('/runs', scriptRun('scripts/x.sh'));
-      expect(started.status).toBe(202);
-      return (await expectRunsClosed(cognition, api, [started.json.run_id]))[0];
-    });
+    const { result, disturbed } = await faults.while(
+      {
+        rules: [
+          { service: 'states', operations: ['StartExecution'], ...lost, ...of(api) },
+          { service: 'ecs', operations: ['RunTask'], ...lost, ...of(api) },
+          { service: 'ecs', operations: ['StopTask'], functions: ['teardown'], ...lost },
+        ],
+      },
+      () => expectRuns(api, 1),
+    );
 
-    expect(run?.json).toMatchObject({ status: 'succeeded', stdout: 'once\n' });
-    expect(faulted(calls, 'lose_reply').map(({ operation }) => operation)).toEqual([
-      'StartExecution',
-      'RunTask',
-      'StopTask',
-    ]);
-    const { items } = (await api.get(`/runs/${run?.json.run_id}/events`)).json;
-    const requested = items.filter(({ type }: { type: string }) => type === 'sandbox.requested');
-    expect(requested).toHaveLength(1);
+    expect(disturbed.map(({ operation }) => operation)).toEqual(['StartExecution', 'RunTask', 'StopTask']);
+    const { items } = (await api.get(`/runs/${result[0]?.json.run_id}/events`)).json;
+    expect(items.filter(({ type }: { type: string }) => type === 'sandbox.requested')).toHaveLength(1);
   });
 
   it('of the upload of a package and of an artifact: both are there, whole', async () => {
-    await faults.set({
-      rules: [{ service: 's3', operations: ['PutObject'], action: 'lose_reply', share: 0.5 }],
-    });
-    const api = await scopeWithSkill(SCRIPTS, cognition.api());
+    const api = cognition.api();
+    const lost: FaultRule = { service: 's3', operations: ['PutObject'], action: 'lose_reply', times: 1 };
 
-    const ended = await api.run(scriptRun('scripts/x.sh'));
-
-    await expectRunsClosed(cognition, api, [ended.json.run_id]);
-    expect(ended.json.status).toBe('succeeded');
-    const output = await api.get(`/runs/${ended.json.run_id}/artifacts?path=once`);
-    expect(output.bytes.toString()).toBe('once\n');
-    expect((await api.get('/skills/t1/files?path=scripts/x.sh')).bytes.toString()).toBe(
-      SCRIPTS['scripts/x.sh'],
+    const { result, disturbed } = await faults.while(
+      {
+        rules: [
+          { ...lost, functions: ['skills'], ...of(api) },
+          { ...lost, functions: ['collect-artifacts'], ...of(api) },
+        ],
+      },
+      async () => {
+        await scopeWithSkill(SCRIPTS, api);
+        return expectRuns(api, 1);
+      },
     );
+
+    expect(disturbed.map((call) => call.function)).toEqual(['skills', 'collect-artifacts']);
+    const output = await api.get(`/runs/${result[0]?.json.run_id}/artifacts?path=once`);
+    expect(output.bytes.toString()).toBe('once\n');
+    const script = await api.get('/skills/t1/files?path=scripts/x.sh');
+    expect(script.bytes.toString()).toBe(SCRIPTS['scripts/x.sh']);
   });
 });
 
-describe('a run that could not be started', () => {
+describe.concurrent('a run that could not be started', () => {
   it('is queued all the same, and the sweeper starts it', async () => {
     const api = await scopeWithSkill(SCRIPTS, cognition.api());
-    await faults.set({ rules: [{ service: 'states', action: 'throttle' }] });
-    const started = await api.post('/runs', scriptRun('scripts/x.sh'));
-    expect(started.status).toBe(202);
-    expect(started.json.status).toBe('queued');
-    await faults.clear();
+    const rules: FaultRule[] = [{ service: 'states', action: 'throttle', ...of(api) }];
+    const { result: started } = await faults.while({ rules }, () =>
+      api.post('/runs', scriptRun('scripts/x.sh')),
+    );
+    expect([started.status, started.json.status]).toEqual([202, 'queued']);
 
     // The schedule is of a minute, and a run is given ten seconds to start by itself.
     const sweep = async (): Promise<string> => {
@@ -139,20 +134,22 @@ describe('a run that could not be started', () => {
       return (await api.get(`/runs/${started.json.run_id}`)).json.status;
     };
 
-    await expect.poll(sweep, { timeout: 30_000, interval: 1_000 }).not.toBe('queued');
+    await expect.poll(sweep, { timeout: 60_000, interval: 1_000 }).not.toBe('queued');
     const [ended] = await expectRunsClosed(cognition, api, [started.json.run_id]);
     expect(ended?.json).toMatchObject({ status: 'succeeded', stdout: 'once\n' });
   });
 });
 
-describe('no capacity for tasks', () => {
+describe.concurrent('no capacity for tasks', () => {
   it('as long as the machine tries: the run ends as sandbox_unavailable, and no task is left', async () => {
     const api = await scopeWithSkill(SCRIPTS, cognition.api());
-    await faults.set({ rules: [{ service: 'ecs', operations: ['RunTask'], action: 'throttle' }] });
+    const rules: FaultRule[] = [{ service: 'ecs', operations: ['RunTask'], action: 'throttle', ...of(api) }];
 
-    const started = await api.post('/runs', scriptRun('scripts/x.sh'));
+    const { result: ended } = await faults.while({ rules }, async () => {
+      const started = await api.post('/runs', scriptRun('scripts/x.sh'));
+      return (await expectRunsClosed(cognition, api, [started.json.run_id]))[0];
+    });
 
-    const [ended] = await expectRunsClosed(cognition, api, [started.json.run_id]);
     expect(ended?.json).toMatchObject({
       status: 'failed',
       failure: { code: 'sandbox_unavailable', stage: 'launch' },
@@ -161,18 +158,13 @@ describe('no capacity for tasks', () => {
   });
 });
 
-describe('a store that is slow', () => {
+describe.concurrent('a store that is slow', () => {
   it('makes a run late, not failed', async () => {
-    const api = cognition.api();
-    await api.publish('t1', skillFiles('t1', SCRIPTS));
-    await api.putAgent('agent', { skills: ['t1'] });
-    await faults.set({
-      rules: [{ service: 's3', operations: ['GetObject'], action: 'delay', delay_ms: 3_000, times: 2 }],
-    });
+    const api = await scopeWithSkill(SCRIPTS, cognition.api());
+    const slow: FaultRule = { service: 's3', operations: ['GetObject'], action: 'delay', delay_ms: 3_000 };
 
-    const ended = await api.run(scriptRun('scripts/x.sh'));
+    const { disturbed } = await faults.while({ rules: [{ ...slow, ...of(api) }] }, () => expectRuns(api, 1));
 
-    await expectRunsClosed(cognition, api, [ended.json.run_id]);
-    expect(ended.json).toMatchObject({ status: 'succeeded', stdout: 'once\n' });
+    expect(disturbed.length).toBeGreaterThan(0);
   });
 });

@@ -3,14 +3,16 @@ import type { HistoryEvent } from '@aws-sdk/client-sfn';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { FUNCTIONS } from '../../infra/functions/function-table.ts';
 import { scopeFingerprint } from '../../shared/domain/scope.ts';
-import type { Api } from '../support/api.ts';
+import type { Answer, Api } from '../support/api.ts';
 import { scopeWithSkill, scriptRun } from '../support/run-scope.ts';
 import { deployed } from './support/deployed.ts';
+import type { FunctionFault } from './support/fault-rules.ts';
 import { bundleOf, faultyCode } from './support/faulty-code.ts';
 import { expectRunsClosed } from './support/run-closed.ts';
 
 const cognition = deployed();
 const { functions, faults } = cognition;
+const { bundles, proxy } = cognition.facts;
 const STEPS = FUNCTIONS.filter(({ kind }) => kind === 'step').map(({ name }) => name);
 /** Of a run that goes well. */
 const HAPPY = STEPS.filter((name) => name !== 'record-failure');
@@ -18,11 +20,10 @@ const SCRIPTS = { 'scripts/x.sh': 'echo once; echo once > /outputs/once' };
 const hasErrorNames = inject('deployment').capabilities.error_names;
 
 beforeAll(async () => {
-  for (const name of STEPS) await functions.setCode(name, faultyCode(name, cognition.facts.proxy));
+  for (const name of STEPS) await functions.setCode(name, faultyCode(name, bundles, proxy));
 });
 afterAll(async () => {
-  await faults.clear();
-  for (const name of STEPS) await functions.setCode(name, bundleOf(name));
+  for (const name of STEPS) await functions.setCode(name, bundleOf(name, bundles));
 });
 
 /** As the machine calls it. */
@@ -46,9 +47,25 @@ async function runOnce(api: Api): Promise<string> {
   return started.json.run_id;
 }
 
-describe.skipIf(!hasErrorNames)(
-  'every state fails once, and the run succeeds, and nothing happens twice',
-  () => {
+type FunctionFaults = readonly Omit<FunctionFault, 'fingerprint'>[];
+
+/** Runs end while these go wrong for them, and for nobody else. @returns the runs. */
+async function whileFaulty(
+  api: Api,
+  functionFaults: FunctionFaults,
+  start: () => Promise<string[]>,
+): Promise<Answer[]> {
+  const fingerprint = scopeFingerprint(api.scope);
+  const wanted = functionFaults.map((fault) => ({ ...fault, fingerprint }));
+  const { result } = await faults.while({ functions: wanted }, async () =>
+    expectRunsClosed(cognition, api, await start()),
+  );
+  return result;
+}
+
+describe
+  .skipIf(!hasErrorNames)
+  .concurrent('every state fails once, and the run succeeds, and nothing happens twice', () => {
     it.each([
       ['with an error that passes, before its work', 'transient_before'],
       ['with an error that passes, after its work', 'transient_after'],
@@ -56,34 +73,37 @@ describe.skipIf(!hasErrorNames)(
       ['because its process dies after its work, with the answer', 'exit_after'],
     ] as const)('%s', async (_, action) => {
       const api = await scopeWithSkill(SCRIPTS, cognition.api());
-      await faults.set({ functions: HAPPY.map((name) => ({ function: name, action })) });
 
-      const id = await runOnce(api);
+      const [ended] = await whileFaulty(
+        api,
+        HAPPY.map((name) => ({ function: name, action })),
+        async () => [await runOnce(api)],
+      );
 
-      const [ended] = await expectRunsClosed(cognition, api, [id]);
       expect(ended?.json).toMatchObject({ status: 'succeeded', stdout: 'once\n', failure: null });
+      const id = ended?.json.run_id;
       const { items } = (await api.get(`/runs/${id}/artifacts`)).json;
       expect(items).toMatchObject([{ path: 'once', size_bytes: 5 }]);
       expect(failedStates(await cognition.history(id))).toEqual(HAPPY.map(stateOf).toSorted());
     });
-  },
-);
+  });
 
-describe('a state with a bug', () => {
-  const states = [...HAPPY.filter((name) => name !== 'teardown')];
+describe.concurrent('a state with a bug', () => {
+  const states = HAPPY.filter((name) => name !== 'teardown');
 
   it.each(['throw_before', 'throw_after'] as const)(
     'whichever it is (%s): the run fails with a code and without a word of the bug, and its task is stopped',
     async (action) => {
       const api = await scopeWithSkill(SCRIPTS, cognition.api());
-      await faults.set({ functions: states.map((name) => ({ function: name, action })) });
 
       // As many runs as faults: each fault ends the one that meets it.
-      const ids = await Promise.all(states.map(() => runOnce(api)));
+      const ended = await whileFaulty(
+        api,
+        states.map((name) => ({ function: name, action })),
+        () => Promise.all(states.map(() => runOnce(api))),
+      );
 
-      const ended = await expectRunsClosed(cognition, api, ids);
-      const failed = ended.filter(({ json }) => json.status === 'failed');
-      for (const { json } of failed) {
+      for (const { json } of ended.filter(({ json }) => json.status === 'failed')) {
         expect(json.failure.code).toBe('internal_error');
         expect(json.failure.message).not.toContain('thrown by the test');
       }
@@ -98,36 +118,37 @@ describe('a state with a bug', () => {
 
   it('RecordFailure, for good: the end of the execution ends the run', async () => {
     const api = await scopeWithSkill(SCRIPTS, cognition.api());
-    await faults.set({
-      functions: [
+
+    const [ended] = await whileFaulty(
+      api,
+      [
         { function: 'materialize', action: 'throw_before' },
         { function: 'record-failure', action: 'throw_before', times: 20 },
       ],
-    });
+      async () => [await runOnce(api)],
+    );
 
-    const id = await runOnce(api);
-
-    const [ended] = await expectRunsClosed(cognition, api, [id]);
     expect(ended?.json).toMatchObject({ status: 'failed', failure: { code: 'internal_error' } });
-    expect(await cognition.executionStatus(id)).toBe('FAILED');
+    expect(await cognition.executionStatus(ended?.json.run_id)).toBe('FAILED');
   });
 
   it('Teardown, for good: the run has its result, and what looks after ended executions stops the task', async () => {
     const api = await scopeWithSkill(SCRIPTS, cognition.api());
-    await faults.set({ functions: [{ function: 'teardown', action: 'throw_before', times: 20 }] });
 
-    const id = await runOnce(api);
+    const [ended] = await whileFaulty(
+      api,
+      [{ function: 'teardown', action: 'throw_before', times: 20 }],
+      async () => [await runOnce(api)],
+    );
 
-    const [ended] = await expectRunsClosed(cognition, api, [id]);
     expect(ended?.json).toMatchObject({ status: 'succeeded', stdout: 'once\n' });
-    expect(await cognition.executionStatus(id)).toBe('FAILED');
+    expect(await cognition.executionStatus(ended?.json.run_id)).toBe('FAILED');
   });
 });
 
 describe('a step that runs again after the run has ended', () => {
   it('changes no row, no event and no object, whichever it is', async () => {
     const api = await scopeWithSkill(SCRIPTS, cognition.api());
-    await faults.clear();
     const id = await runOnce(api);
     await expectRunsClosed(cognition, api, [id]);
     const fingerprint = scopeFingerprint(api.scope);
@@ -135,7 +156,6 @@ describe('a step that runs again after the run has ended', () => {
       rows: (await cognition.rows()).filter(({ pk }) => pk.includes(fingerprint)),
       objects: await cognition.objects(cognition.facts.artifacts_bucket),
       events: (await api.get(`/runs/${id}/events?limit=200`)).json,
-      tasks: await cognition.liveTasks(),
     });
     const before = await stored();
 

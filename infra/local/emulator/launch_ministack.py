@@ -1,14 +1,19 @@
-"""Starts ministack with errors of Node functions named as Lambda names them, and ends it with its starter.
+"""Starts ministack for this project, and ends it with its starter.
 
-ministack keeps an error's message and calls every one of them Runtime.HandlerError, a process that died included. The
-run machine's Retry goes by names, so this passes them on. It stops at start, rather than change less than it should,
-when the release is not as expected.
+Errors of Node functions are named as Lambda names them: ministack keeps an error's message and calls every one of them
+Runtime.HandlerError, a process that died included, and the run machine's Retry goes by names.
+
+A function has a bounded number of processes, and further calls wait for one: ministack starts another process for each
+call that meets a busy one, which on one machine makes a burst slow for everybody.
+
+It stops at start, rather than change less than it should, when the release is not as expected.
 """
 
 import os
 import signal
 import sys
 import threading
+import time
 
 from ministack.core import lambda_runtime
 from ministack.services import lambda_svc
@@ -16,6 +21,7 @@ from ministack.services import lambda_svc
 FAILED_HANDLER = 'status: "error", error: String(err.message || err), trace'
 FAILED_CALL = 'status: "error", error: e.message, trace'
 DIED = "Worker process died"
+PROCESSES = 8
 
 
 def expect(held: bool, what: str) -> None:
@@ -56,6 +62,21 @@ def name_errors() -> None:
     lambda_svc._execute_function_warm = execute_and_name
 
 
+def bound_processes() -> None:
+    acquire = getattr(lambda_svc, "acquire_worker", None)
+    expect(callable(acquire) and lambda_runtime._LOCAL_MAX_WORKERS == 0, "unbounded pool of workers")
+    lambda_runtime._LOCAL_MAX_WORKERS = PROCESSES
+
+    def acquire_or_wait(*args, **kwargs):
+        while True:
+            worker, reason = acquire(*args, **kwargs)
+            if worker is not None or reason != "func_cap":
+                return worker, reason
+            time.sleep(0.01)
+
+    lambda_svc.acquire_worker = acquire_or_wait
+
+
 def end_with_starter() -> None:
     """Standard input ends when the process that holds its other end does, however that came."""
 
@@ -71,5 +92,6 @@ if __name__ == "__main__":
     from ministack.app import main
 
     name_errors()
+    bound_processes()
     end_with_starter()
     main()

@@ -1,6 +1,7 @@
 /** From nothing to a deployment with local Fargate and the proxy, and what tests are to know of it. */
-import { mkdirSync } from 'node:fs';
+import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { apiUrl } from '../../../infra/local/emulator/api-url.ts';
 import { cdkFor } from '../../../infra/local/emulator/deploy.ts';
 import { callerAccount, emulatorApi } from '../../../infra/local/emulator/emulator-api.ts';
@@ -16,6 +17,9 @@ import { sendThroughProxy } from './through-proxy.ts';
 type Closing = () => Promise<void>;
 
 const DEPLOYMENT = 'cognition';
+/** So that no run of the suite waits for another's end. */
+const ENOUGH_TASKS = { COGNITION_MAX_TASKS: '64', COGNITION_SANDBOX_POOL_SIZE: '0' } as const;
+const BUNDLES = fileURLToPath(new URL('../../../dist/functions', import.meta.url));
 
 /** @param onStarted is given what ends each thing, as soon as there is something to end. */
 export async function deployForTests(
@@ -31,7 +35,7 @@ export async function deployForTests(
   };
   const emulator = await timed('emulator', () => startEmulator(process.env, makeFolder(folder, 'emulator')));
   onStarted(emulator.stop);
-  const fargate = await timed('local_fargate', () => startLocalFargate());
+  const fargate = await timed('local_fargate', () => startLocalFargate({ settings: ENOUGH_TASKS }));
   onStarted(fargate.stop);
   const api = emulatorApi(emulator);
   const account = await callerAccount(api);
@@ -67,6 +71,7 @@ export async function deployForTests(
     packages_bucket: variables.COGNITION_SKILLS_S3_BUCKET ?? '',
     state_machine_arn: variables.COGNITION_STATE_MACHINE_ARN ?? '',
     cluster: variables.COGNITION_CLUSTER ?? '',
+    bundles: keepBundles(folder),
     settings,
     folder,
     role,
@@ -77,6 +82,12 @@ export async function deployForTests(
 
 const bindingsOf = (account: string, role: TestRole | undefined) =>
   role === undefined ? [] : [{ account_id: account, role_id: role.unique_id, scopes: [ROLE_SCOPE] }];
+
+function keepBundles(folder: string): string {
+  const kept = join(folder, 'bundles');
+  cpSync(BUNDLES, kept, { recursive: true });
+  return kept;
+}
 
 function makeFolder(parent: string, name: string): string {
   const folder = join(parent, name);

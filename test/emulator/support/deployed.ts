@@ -8,9 +8,13 @@ import {
   type HistoryEvent,
   SFNClient,
 } from '@aws-sdk/client-sfn';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { inject } from 'vitest';
 import { type EmulatorApi, emulatorApi } from '../../../infra/local/emulator/emulator-api.ts';
+import { createDynamoTableStore } from '../../../shared/adapters/aws/dynamodb-table-store.ts';
+import { createUlidIds } from '../../../shared/adapters/ulid-ids.ts';
 import { SANDBOX_TAGS } from '../../../shared/contracts/ecs-task.ts';
+import type { TableStore } from '../../../shared/ports/table-store.ts';
 import { Api, type Scope } from '../../support/api.ts';
 import { freshScope } from '../../support/fresh-scope.ts';
 import { type DeployedFunctions, deployedFunctions } from './deployed-functions.ts';
@@ -35,6 +39,7 @@ export interface Deployed {
   readonly sfn: SFNClient;
   readonly ecs: ECSClient;
   api(scope?: Scope): Api;
+  readonly table: TableStore;
   /** Every row of the table: by a scan, which the product has none of. */
   rows(): Promise<StoredRow[]>;
   /** Keys in a bucket that have a current version. */
@@ -70,6 +75,11 @@ export function deployed(facts: DeploymentFacts = inject('deployment')): Deploye
     s3,
     sfn,
     ecs,
+    table: createDynamoTableStore({
+      client: DynamoDBDocumentClient.from(dynamo),
+      table: facts.table,
+      ids: createUlidIds(),
+    }),
     api: (scope = freshScope()) => new Api({ endpoint: facts.api, region, ...BUILDER }, scope),
     rows: () => scanRows(dynamo, facts.table),
     objects: (bucket) => listKeys(s3, bucket),

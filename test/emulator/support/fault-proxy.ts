@@ -5,6 +5,7 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
+import * as z from 'zod';
 import { faultsSchema, type ParsedFaults, type SeenCall, type Service } from './fault-rules.ts';
 import { serveCall, toCall } from './serve-call.ts';
 import { createTransactionConflicts } from './transaction-conflicts.ts';
@@ -30,7 +31,7 @@ export async function startFaultProxy({
   upstream,
   host = '127.0.0.1',
 }: FaultProxyOptions): Promise<FaultProxy> {
-  const state: ProxyState = { faults: { rules: [], functions: [] }, calls: [], sequence: 0 };
+  const state: ProxyState = { faults: new Map(), calls: [], sequence: 0 };
   const conflicts = createTransactionConflicts();
   const servers: Server[] = [];
   const serve = async (handle: Handle): Promise<string> => {
@@ -50,7 +51,7 @@ export async function startFaultProxy({
       const call = toCall(name, incoming, await buffer(incoming));
       const began = performance.now();
       const { answer, ...facts } = await serveCall(call, {
-        rules: state.faults.rules,
+        rules: [...state.faults].flatMap(([id, { rules }]) => rules.map((rule) => [id, rule] as const)),
         upstream: upstream(call.service),
         conflicts,
       });
@@ -93,25 +94,32 @@ function listen(server: Server, host: string): Promise<number> {
 }
 
 interface ProxyState {
-  faults: ParsedFaults;
+  /** By the id of the test that has set them. */
+  readonly faults: Map<string, ParsedFaults>;
   readonly calls: SeenCall[];
   sequence: number;
 }
 
-/** PUT faults · GET calls?after=N · POST invocations/<function>: what the wrapper of a function asks. */
+const invocationSchema = z.object({ fingerprint: z.string().optional() });
+
+/** PUT, DELETE faults/<id> · GET calls?after=N · POST invocations/<function>: what the wrapper of a function asks. */
 function control(state: ProxyState, method: string, url: string, body: Buffer): unknown {
   const { pathname, searchParams } = new URL(url, 'http://proxy');
-  if (method === 'PUT' && pathname === '/faults') {
-    state.faults = faultsSchema.parse(JSON.parse(body.toString()));
+  const [, kind, name = ''] = pathname.split('/');
+  if (kind === 'faults') {
+    if (method === 'DELETE') state.faults.delete(name);
+    else state.faults.set(name, faultsSchema.parse(JSON.parse(body.toString())));
     return {};
   }
-  if (method === 'GET' && pathname === '/calls') {
+  if (kind === 'calls') {
     const after = Number(searchParams.get('after') ?? 0);
     return state.calls.filter((call) => call.sequence > after);
   }
-  const invoked = /^\/invocations\/([a-z-]+)$/.exec(pathname)?.[1];
-  if (method !== 'POST' || invoked === undefined) throw new Error(`${method} ${url} controls nothing`);
-  const fault = state.faults.functions.find((one) => one.function === invoked && one.times > 0);
+  if (kind !== 'invocations') throw new Error(`${method} ${url} controls nothing`);
+  const { fingerprint } = invocationSchema.parse(JSON.parse(body.toString()));
+  const fault = [...state.faults.values()]
+    .flatMap(({ functions }) => functions)
+    .find((one) => one.function === name && one.fingerprint === fingerprint && one.times > 0);
   if (fault === undefined) return { action: 'none' };
   fault.times -= 1;
   return { action: fault.action };

@@ -34,6 +34,8 @@ export type ParsedFaultRule = z.infer<typeof faultRuleSchema>;
 /** What a function does instead of, or after, its work: see the wrapper. */
 const functionFaultSchema = z.strictObject({
   function: z.string(),
+  /** Only for runs of this scope; a step is given no more of a run. */
+  fingerprint: z.string(),
   action: z.enum([
     'throw_before',
     'throw_after',
@@ -46,6 +48,7 @@ const functionFaultSchema = z.strictObject({
 });
 export type FunctionFault = z.input<typeof functionFaultSchema>;
 
+/** Those of one test: many tests disturb at a time, each only what it can name. */
 export const faultsSchema = z.strictObject({
   rules: z.array(faultRuleSchema).default([]),
   functions: z.array(functionFaultSchema).default([]),
@@ -64,8 +67,9 @@ export const seenCallSchema = z.object({
   ms: z.number(),
   request_bytes: z.int(),
   response_bytes: z.int(),
-  /** What a fault of ours did to it. */
+  /** What was done to it, and on whose behalf: see the rules. */
   fault: z.string().optional(),
+  faults_id: z.string().optional(),
   /** Items that a DynamoDB write names; a transaction may have many. */
   items: z.int().optional(),
   /** DynamoDB's units by the size of items: for writes with the doubling of transactions, strong for reads. */

@@ -1,17 +1,16 @@
 /** The code of a function as it is deployed, and the same behind a handler that fails when a test says so. */
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 
 type Files = Readonly<Record<string, string | Uint8Array>>;
 
-const BUNDLES = new URL('../../../dist/functions/', import.meta.url);
 const FILES: readonly string[] = ['index.mjs', 'scope-bindings.json', 'sandbox-profiles.json'];
 
-/** Everything of the function's folder, as `cdk deploy` has uploaded it. */
-export function bundleOf(name: string): Files {
+/** Everything of the function's folder, as `cdk deploy` has uploaded it. @param bundles has a folder for each. */
+export function bundleOf(name: string, bundles: string): Files {
   return Object.fromEntries(
     FILES.flatMap((file) => {
-      const path = fileURLToPath(new URL(`${name}/${file}`, BUNDLES));
+      const path = join(bundles, name, file);
       try {
         return [[file, readFileSync(path)]];
       } catch {
@@ -25,8 +24,8 @@ export function bundleOf(name: string): Files {
  * The proxy is asked at every call what is to go wrong. A process that exits is what a killed or crashed environment
  * looks like; a transient error is one that the machine takes for such.
  */
-export function faultyCode(name: string, proxy: string): Files {
-  const { 'index.mjs': product = '', ...others } = bundleOf(name);
+export function faultyCode(name: string, bundles: string, proxy: string): Files {
+  const { 'index.mjs': product = '', ...others } = bundleOf(name, bundles);
   const handler = `import { handler as product } from './product.mjs';
 const act = (action, when) => {
   if (action === 'exit_' + when) process.exit(1);
@@ -35,7 +34,10 @@ const act = (action, when) => {
   if (action === 'transient_' + when || action === 'throw_' + when) throw error;
 };
 export const handler = async (event, context) => {
-  const asked = await fetch('${proxy}/invocations/${name}', { method: 'POST' });
+  const asked = await fetch('${proxy}/invocations/${name}', {
+    method: 'POST',
+    body: JSON.stringify({ fingerprint: event?.fingerprint }),
+  });
   const { action } = await asked.json();
   act(action, 'before');
   const result = await product(event, context);

@@ -9,8 +9,8 @@ import { throttled } from './throttled.ts';
 import type { TransactionConflicts } from './transaction-conflicts.ts';
 
 export interface ServeCallOptions {
-  /** The first that fits applies. */
-  readonly rules: readonly ParsedFaultRule[];
+  /** By the id of who has set them; the first that fits applies. */
+  readonly rules: readonly (readonly [string, ParsedFaultRule])[];
   readonly upstream: string;
   readonly conflicts: TransactionConflicts;
 }
@@ -19,6 +19,7 @@ export type Served = {
   /** Undefined: the connection is to end without one. */
   readonly answer: Answer | undefined;
   readonly fault?: string;
+  readonly faults_id?: string;
 } & ReturnType<typeof dynamoUnits>;
 
 /** By the prefix of AWS JSON's target; S3 has none. */
@@ -38,8 +39,9 @@ export function toCall(name: string, incoming: IncomingMessage, body: Buffer): P
 }
 
 export async function serveCall(call: ProxiedCall, options: ServeCallOptions): Promise<Served> {
-  const rule = options.rules.find((one) => matches(one, call) && take(one));
-  const fault = rule === undefined ? {} : { fault: rule.action };
+  const [faultsId, rule] = options.rules.find(([, one]) => matches(one, call) && take(one)) ?? [];
+  const fault =
+    rule === undefined || faultsId === undefined ? {} : { fault: rule.action, faults_id: faultsId };
   if (rule?.action === 'throttle') return { answer: throttled(call.service), ...fault };
   if (rule?.action === 'reset') return { answer: undefined, ...fault };
   if (rule?.action === 'delay') await sleep(rule.delay_ms);
@@ -47,7 +49,7 @@ export async function serveCall(call: ProxiedCall, options: ServeCallOptions): P
     call.service === 'dynamodb'
       ? await serveDynamo(call, options)
       : { answer: await forwardCall(call, options.upstream) };
-  return { answer: rule?.action === 'lose_reply' ? undefined : answer, ...fault, ...facts };
+  return { answer: rule?.action === 'lose_reply' ? undefined : answer, ...facts, ...fault };
 }
 
 async function serveDynamo(call: ProxiedCall, { upstream, conflicts }: ServeCallOptions): Promise<Served> {
