@@ -36,7 +36,9 @@ export function createDeployment(
   const network = new NetworkStack(app, named('network'), { settings, storage, sandbox });
   const context: FunctionContext = { settings, bundles, storage, network, sandbox };
   const runs = new RunsStack(app, named('runs'), { context });
+  const observability = new ObservabilityStack(app, named('observability'), { context, runs });
   const api = new ApiStack(app, named('api'), { context, runs });
-  const observability = new ObservabilityStack(app, named('observability'), { context, runs, api });
+  // Nobody gets in before there is somebody to tell; and what the API prints is what an operator reads last.
+  api.addStackDependency(observability);
   return { storage, network, sandbox, runs, api, observability, context };
 }

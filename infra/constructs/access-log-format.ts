@@ -1,4 +1,5 @@
 import * as apigateway from 'aws-cdk-lib/aws-apigateway';
+import { DEPLOYMENT_DIMENSION } from '../../shared/contracts/metric-names.ts';
 
 /**
  * One JSON line a request. The route is the template: a path holds the scope, and API Gateway's error messages hold the
@@ -8,7 +9,7 @@ export const accessLogFormat = (deployment: string): apigateway.AccessLogFormat 
   apigateway.AccessLogFormat.custom(
     JSON.stringify({
       // A dimension of the metrics that are made from the log.
-      deployment,
+      [DEPLOYMENT_DIMENSION]: deployment,
       request_id: '$context.requestId',
       route: '$context.httpMethod $context.resourcePath',
       method: '$context.httpMethod',

@@ -1,12 +1,12 @@
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import type * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
-import type * as logs from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { type ApiFunction, ROUTES } from '../../shared/contracts/routes.ts';
 import type { ScopeBinding } from '../../shared/contracts/scope.ts';
 import { CognitionFunction, type FunctionContext } from '../constructs/cognition-function.ts';
 import { EncryptedLogGroup } from '../constructs/encrypted-log-group.ts';
+import { LogCount } from '../constructs/log-count.ts';
 import { SkillApi } from '../constructs/skill-api.ts';
 import { WebAcl } from '../constructs/web-acl.ts';
 import { functionSpec } from '../functions/function-table.ts';
@@ -21,14 +21,14 @@ export interface ApiStackProps extends StackProps {
 export class ApiStack extends Stack {
   readonly api: apigateway.RestApi;
   readonly functions: ReadonlyMap<ApiFunction, lambda.Function>;
-  readonly accessLog: logs.LogGroup;
 
   constructor(scope: Construct, id: string, props: ApiStackProps) {
     super(scope, id, props);
     const { settings } = props.context;
     this.functions = this.#functionsOf(props);
-    this.accessLog = this.#logGroup(props.context, 'AccessLog', `/aws/apigateway/${settings.deployment}`);
-    const { functions, accessLog } = this;
+    const { functions } = this;
+    const accessLog = this.#logGroup(props.context, 'AccessLog', `/aws/apigateway/${settings.deployment}`);
+    new LogCount(this, 'ThrottledCalls', { logGroup: accessLog, counts: 'ApiThrottled' });
     this.api = new SkillApi(this, 'SkillApi', { settings, functions, accessLog }).api;
     if (settings.waf) this.#protect(props.context);
     this.#printNextStep(settings.bindings);
@@ -60,7 +60,7 @@ export class ApiStack extends Stack {
     });
   }
 
-  #logGroup({ settings, storage }: FunctionContext, id: string, logGroupName: string): logs.LogGroup {
+  #logGroup({ settings, storage }: FunctionContext, id: string, logGroupName: string): EncryptedLogGroup {
     return new EncryptedLogGroup(this, id, { logGroupName, settings, encryptionKey: storage.key });
   }
 

@@ -1,20 +1,16 @@
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
-import * as logs from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import { DEPLOYMENT_DIMENSION, METRIC_NAMESPACE } from '../../shared/contracts/metric-names.ts';
 import { AlarmTopic } from '../constructs/alarm-topic.ts';
 import type { FunctionContext } from '../constructs/cognition-function.ts';
 import { DeploymentAlarms } from '../constructs/deployment-alarms.ts';
-import { made } from '../constructs/deployment-metrics.ts';
+import { LogCount, logCount } from '../constructs/log-count.ts';
 import { OperationsDashboard } from '../constructs/operations-dashboard.ts';
-import type { ApiStack } from './api-stack.ts';
 import type { RunsStack } from './runs-stack.ts';
 
 export interface ObservabilityStackProps extends StackProps {
   readonly context: FunctionContext;
   readonly runs: RunsStack;
-  readonly api: ApiStack;
 }
 
 /** How an operator learns that something is wrong: alarms with a runbook each, a topic that tells of them, a dashboard. */
@@ -41,7 +37,7 @@ export class ObservabilityStack extends Stack {
         ended_rule_name: runs.endedExecutions.rule.ruleName,
         ended_queue_name: runs.endedExecutions.deadLetters.queueName,
         lost_rounds_queue_name: runs.lostRounds.queueName,
-        throttled_calls: this.#throttledCalls(props),
+        throttled_calls: logCount('ApiThrottled', deployment),
         blocked_lookups: this.#blockedLookups(context),
       },
     });
@@ -58,30 +54,10 @@ export class ObservabilityStack extends Stack {
     });
   }
 
-  /** API Gateway has no metric of its own for what it refuses for lack of throughput. */
-  #throttledCalls({ context, api }: ObservabilityStackProps): cloudwatch.IMetric {
-    const metricName = 'ApiThrottled';
-    new logs.MetricFilter(this, 'ThrottledCalls', {
-      logGroup: api.accessLog,
-      filterPattern: logs.FilterPattern.stringValue('$.error', '=', 'THROTTLED'),
-      metricNamespace: METRIC_NAMESPACE,
-      metricName,
-      dimensions: { [DEPLOYMENT_DIMENSION]: '$.deployment' },
-    });
-    return made(METRIC_NAMESPACE, metricName, { [DEPLOYMENT_DIMENSION]: context.settings.deployment });
-  }
-
   /** Nothing in the network has a reason to look up a name that the firewall does not allow. */
   #blockedLookups({ network }: FunctionContext): cloudwatch.IMetric | undefined {
     if (network.queryLogs === undefined) return undefined;
-    const metricName = 'BlockedLookups';
-    new logs.MetricFilter(this, 'BlockedLookups', {
-      logGroup: network.queryLogs,
-      filterPattern: logs.FilterPattern.stringValue('$.firewall_rule_action', '=', 'BLOCK'),
-      metricNamespace: METRIC_NAMESPACE,
-      metricName,
-      dimensions: { vpc_id: '$.vpc_id' },
-    });
-    return made(METRIC_NAMESPACE, metricName, { vpc_id: network.vpc.vpcId });
+    new LogCount(this, 'BlockedLookups', { logGroup: network.queryLogs, counts: 'BlockedLookups' });
+    return logCount('BlockedLookups', network.vpc.vpcId);
   }
 }

@@ -18,6 +18,7 @@ import {
   type StackTemplate,
   templateOf,
   type VariantName,
+  variant,
 } from './support/synthesize.ts';
 
 const template = (name: VariantName = 'production') => templateOf(name, 'api');
@@ -287,6 +288,12 @@ describe('the firewall', () => {
 });
 
 describe('what a deployment prints', () => {
+  it('comes last: the API opens when everything else is there', () => {
+    const { app } = variant('production');
+
+    expect(app.synth().stacks.at(-1)?.stackName).toBe('cognition-api');
+  });
+
   it('is the URL and the next command, with a scope that the first binding allows', () => {
     const outputs = template().Outputs ?? {};
 

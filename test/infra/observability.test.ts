@@ -151,8 +151,11 @@ describe('alarms', () => {
   });
 
   it('of blocked lookups and of refused calls read what the logs say', () => {
-    const template = templateOf('everything', 'observability');
-    const filters = resourcesOf(template, 'AWS::Logs::MetricFilter').map(({ Properties }) => Properties);
+    const filters = ['api', 'observability'].flatMap((stack) =>
+      resourcesOf(templateOf('everything', stack), 'AWS::Logs::MetricFilter').map(
+        ({ Properties }) => Properties,
+      ),
+    );
 
     expect(filters).toHaveLength(2);
     expect(filters).toEqual(
