@@ -107,8 +107,10 @@ export function parseDeploymentSettings(environment: Environment, readJson: Read
   return { settings, warnings: [...selected.warnings, ...unsafeChoices(settings)] };
 }
 
+type Values = z.infer<typeof deploymentSchema>;
+
 function toSettings(
-  values: z.infer<typeof deploymentSchema>,
+  values: Values,
   bindings: readonly ScopeBinding[],
   profiles: readonly SandboxProfile[],
 ): DeploymentSettings {
@@ -119,14 +121,7 @@ function toSettings(
     log_level: values.COGNITION_LOG_LEVEL,
     bindings,
     profiles,
-    packages:
-      values.COGNITION_SKILLS_BACKEND === 's3'
-        ? {
-            backend: 's3',
-            bucket: values.COGNITION_SKILLS_S3_BUCKET,
-            prefix: values.COGNITION_SKILLS_S3_PREFIX ?? '',
-          }
-        : { backend: 'config_registry' },
+    packages: packagesOf(values),
     sandbox_pool_size: values.COGNITION_SANDBOX_POOL_SIZE,
     runs_at_once: values.COGNITION_RUNS_AT_ONCE,
     sandbox_image: values.COGNITION_SANDBOX_IMAGE,
@@ -144,6 +139,12 @@ function toSettings(
         ? undefined
         : { unsafe_caller: caller, endpoint_url_ecs: values.COGNITION_ENDPOINT_URL_ECS },
   };
+}
+
+function packagesOf(values: Values): DeploymentPackages {
+  if (values.COGNITION_SKILLS_BACKEND !== 's3') return { backend: 'config_registry' };
+  const { COGNITION_SKILLS_S3_BUCKET: bucket, COGNITION_SKILLS_S3_PREFIX: prefix = '' } = values;
+  return { backend: 's3', bucket, prefix };
 }
 
 // On the text, so that these are reported together with whatever else is wrong.
