@@ -1,13 +1,8 @@
-import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { OWN_FAULTS } from '../../infra/constructs/alarm-sources.ts';
 import { ALARMS } from '../../infra/constructs/alarm-table.ts';
-import { FINAL_STATUSES } from '../../infra/constructs/operations-dashboard.ts';
 import { FUNCTIONS } from '../../infra/functions/function-table.ts';
 import { METRIC_NAMESPACE, METRICS } from '../../shared/contracts/metric-names.ts';
-import { RUN_STATUSES } from '../../shared/contracts/run.ts';
-import { isFinalStatus } from '../../shared/domain/run-transitions.ts';
-import { statementsOf, textOf } from './support/policy-statements.ts';
 import {
   type Properties,
   resourcesOf,
@@ -184,94 +179,5 @@ describe('alarms', () => {
         }),
       ]),
     );
-  });
-});
-
-describe('the topic', () => {
-  const template = templateOf('everything', 'observability');
-
-  it('is encrypted with the key of the deployment, refuses plain HTTP, and hears of its own alarms only', () => {
-    Template.fromJSON({ ...template }).hasResourceProperties('AWS::SNS::Topic', {
-      TopicName: 'cognition-alarms',
-    });
-    expect(resourcesOf(template, 'AWS::SNS::Topic')[0]?.Properties?.KmsMasterKeyId).toBeDefined();
-    const statements = statementsOf('observability', template).filter(
-      ({ type }) => type === 'AWS::SNS::TopicPolicy',
-    );
-
-    expect(statements.map(({ effect }) => effect).toSorted()).toEqual(['Allow', 'Deny']);
-    const admitted = statements.find(({ effect }) => effect === 'Allow');
-    expect(admitted).toMatchObject({
-      actions: ['sns:Publish'],
-      principals: ['Service:cloudwatch.amazonaws.com'],
-    });
-    expect(textOf(admitted?.conditions)).toMatch(/ArnLike.*:cloudwatch:.*:alarm:cognition-\*/);
-  });
-
-  it('may use the key in the name of CloudWatch', () => {
-    const uses = statementsOf('storage', templateOf('everything', 'storage')).filter(({ principals }) =>
-      principals.includes('Service:cloudwatch.amazonaws.com'),
-    );
-
-    expect(uses).toMatchObject([{ effect: 'Allow', actions: ['kms:Decrypt', 'kms:GenerateDataKey'] }]);
-  });
-
-  it('writes mail by a setting only', () => {
-    const subscriptions = (name: VariantName) =>
-      resourcesOf(templateOf(name, 'observability'), 'AWS::SNS::Subscription').map(
-        ({ Properties }) => Properties,
-      );
-
-    expect(subscriptions('everything')).toMatchObject([
-      { Protocol: 'email', Endpoint: 'operators@example.com' },
-    ]);
-    expect(subscriptions('production')).toEqual([]);
-  });
-});
-
-describe('the dashboard', () => {
-  interface Widget {
-    readonly type: string;
-    readonly properties: Record<string, unknown> & {
-      readonly markdown?: string;
-      readonly metrics?: unknown[][];
-    };
-  }
-  const widgets = (name: VariantName): Widget[] => {
-    const [dashboard] = resourcesOf(templateOf(name, 'observability'), 'AWS::CloudWatch::Dashboard');
-    return JSON.parse(textOf(dashboard?.Properties?.DashboardBody)).widgets;
-  };
-
-  it('asks three questions, from top to bottom', () => {
-    const headings = widgets('production').flatMap(({ properties: { markdown } }) => markdown ?? []);
-
-    expect(headings).toEqual([
-      '# Is it working?',
-      '# What is slow?',
-      expect.stringMatching(/^# What does it cost\?.*docs\/operating\.md$/),
-    ]);
-  });
-
-  it('shows the state of every alarm', () => {
-    const [status] = widgets('everything').filter(({ type }) => type === 'alarm');
-
-    expect(status?.properties.alarms).toHaveLength(ALARMS.length);
-  });
-
-  it('shows every metric of the product but its dimensions hold no scope', () => {
-    const text = JSON.stringify(widgets('everything'));
-
-    for (const name of Object.keys(METRICS)) expect(text, name).toContain(`"${METRIC_NAMESPACE}","${name}"`);
-    expect(text).not.toMatch(/fingerprint|scope_|tenant/);
-  });
-
-  it('knows every way that a run can end', () => {
-    expect(FINAL_STATUSES.toSorted()).toEqual(RUN_STATUSES.filter(isFinalStatus).toSorted());
-  });
-
-  it('has nothing wider than the grid', () => {
-    for (const widget of widgets('everything') as unknown as { x: number; width: number }[]) {
-      expect(widget.x + widget.width).toBeLessThanOrEqual(24);
-    }
   });
 });
