@@ -1,5 +1,4 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openSandboxes } from '../support/sandbox-form.ts';
 import {
@@ -199,6 +198,6 @@ test('when a task is killed nothing of it is left', async () => {
   await task.process.kill();
 
   expect(spawnSync('pgrep', ['-f', `^${marker}$`]).status).toBe(1);
-  expect(existsSync(`/proc/${task.process.pid}`)).toBe(false);
+  await expect(task.process.status()).rejects.toThrow();
   await ran;
 });

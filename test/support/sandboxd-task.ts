@@ -1,4 +1,5 @@
 /** A real sandbox of either form, with the product's own client and the few calls that make a run. */
+import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { createTaskRuntime, type TaskRuntime } from '../../infra/local/fargate/task/task-runtime.ts';
 import { createHttpSandboxClient } from '../../shared/adapters/sandbox/http-sandbox-client.ts';
@@ -23,12 +24,13 @@ export const profileOf = (overrides: Partial<SandboxProfile> = {}): SandboxProfi
   sandboxProfileSchema.parse({ name: 'test', ...overrides });
 
 export interface LaunchedSandbox {
-  readonly pid: number;
   readonly host: string;
   readonly port: number;
   kill(): Promise<void>;
-  /** As its host knows it. */
+  /** As its host knows it: a container, or a process of this machine. */
   readonly id: string;
+  /** What the kernel says about the daemon. */
+  status(): Promise<string>;
 }
 
 /** Starts sandboxes that are reached by an address of their own. */
@@ -39,11 +41,18 @@ export interface SandboxHost {
 
 export type SandboxSource = TaskRuntime | SandboxHost;
 
-export interface TestTask {
-  readonly process: Pick<LaunchedSandbox, 'pid' | 'kill' | 'id'>;
+/** A task of this machine. */
+export interface LocalSandbox extends LaunchedSandbox {
+  readonly pid: number;
+}
+
+export interface TestTask<T extends LaunchedSandbox = LaunchedSandbox> {
+  readonly process: T;
   readonly sandbox: SandboxHandle;
 }
 
+export function startTask(source: TaskRuntime, profile?: SandboxProfile): Promise<TestTask<LocalSandbox>>;
+export function startTask(source: SandboxSource, profile?: SandboxProfile): Promise<TestTask>;
 export async function startTask(source: SandboxSource, profile = profileOf()): Promise<TestTask> {
   const keys = newSandboxKeyPair();
   const sandboxId = ids.next();
@@ -69,10 +78,15 @@ async function launchLocally(
   runtime: TaskRuntime,
   env: Readonly<Record<string, string>>,
   profile: SandboxProfile,
-): Promise<LaunchedSandbox> {
+): Promise<LocalSandbox> {
   const { listener, port } = await listen();
   const { pid, kill } = await runtime.start(env, profile, listener);
-  return { pid, host: '127.0.0.1', port, kill, id: String(pid) };
+  // The one child of its bubblewrap.
+  const status = async (): Promise<string> => {
+    const [child] = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).split(' ');
+    return await readFile(`/proc/${child}/status`, 'utf8');
+  };
+  return { id: String(pid), pid, host: '127.0.0.1', port, kill, status };
 }
 
 function listen(): Promise<{ listener: Server; port: number }> {

@@ -80,17 +80,19 @@ export function createContainerHost(target: ContainerTarget): ContainerHost {
     address,
     launch: async (env, profile) => {
       const id = await start(env, profile);
-      const [pid, host] = [await inspect(id, '{{.State.Pid}}'), await address(id)];
+      const host = await address(id);
       await accepting(host, async () => {
         if ((await inspect(id, '{{.State.Running}}')) === 'true') return;
         throw new Error(`the sandbox has ended: ${await dockerLogs(target.socket, id)}`);
       });
       const launched: LaunchedSandbox = {
-        pid: Number(pid),
+        id,
         host,
         port: SANDBOX_PORT,
         kill: () => remove(id),
-        id,
+        // The one child of the container's init.
+        status: () =>
+          engine('exec', id, 'sh', '-c', 'read child rest </proc/1/task/1/children; cat /proc/$child/status'),
       };
       return launched;
     },

@@ -13,6 +13,7 @@ import { promisify } from 'node:util';
 /** Images and layers are kept from one run to the next: a base system takes half a minute to make. */
 const CACHE = '/var/cache/cognition-container-tests';
 const START_MS = 60_000;
+const STOP_MS = 30_000;
 const OUTPUT_BYTES = 64 * 1024 * 1024;
 
 export interface DockerEngine {
@@ -35,11 +36,7 @@ export async function startDockerEngine(): Promise<DockerEngine> {
   const folder = await mkdtemp('/tmp/cognition-docker-');
   const engine = startEngine(folder);
   const stop = async (): Promise<void> => {
-    if (engine.exitCode === null && engine.signalCode === null) {
-      const ended = new Promise((resolve) => engine.once('exit', resolve));
-      engine.kill('SIGTERM');
-      await ended;
-    }
+    await endEngine(engine);
     await rm(folder, { recursive: true, force: true });
     held.close();
   };
@@ -57,9 +54,15 @@ function startEngine(folder: string): ChildProcess {
   const child = spawn(
     'setpriv',
     [
-      // However the tests end, the engine takes its containers and itself away.
-      ...['--pdeathsig', 'TERM', '/usr/sbin/dockerd'],
-      ...['--host', `unix://${folder}/docker.sock`, '--data-root', join(CACHE, 'docker')],
+      // However the tests end, all that the engine has started and mounted goes with its namespaces.
+      ...['--pdeathsig', 'KILL', 'unshare', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc'],
+      ...[
+        '/usr/sbin/dockerd',
+        '--host',
+        `unix://${folder}/docker.sock`,
+        '--data-root',
+        join(CACHE, 'docker'),
+      ],
       ...['--exec-root', join(folder, 'exec'), '--pidfile', join(folder, 'pid')],
       ...[
         '--bridge=none',
@@ -73,6 +76,17 @@ function startEngine(folder: string): ChildProcess {
   );
   closeSync(log);
   return child;
+}
+
+/** An engine that is asked to end takes its network devices and control groups away. */
+async function endEngine(engine: ChildProcess): Promise<void> {
+  if (engine.exitCode !== null || engine.signalCode !== null) return;
+  const ended = new Promise((resolve) => engine.once('exit', resolve));
+  const children = readFileSync(`/proc/${engine.pid}/task/${engine.pid}/children`, 'utf8').trim();
+  if (children !== '') process.kill(Number(children.split(' ')[0]), 'SIGTERM');
+  const late = setTimeout(() => engine.kill('SIGKILL'), STOP_MS);
+  await ended;
+  clearTimeout(late);
 }
 
 async function answering(engine: ChildProcess, socket: string, log: string): Promise<void> {
