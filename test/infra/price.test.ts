@@ -6,7 +6,7 @@ import { priceOfRuns, REQUESTS } from '../../infra/price/price-of-runs.ts';
 import { sandboxSize } from '../../infra/price/sandbox-size.ts';
 import { REQUEST_CALLS } from '../../infra/price/standard-run.ts';
 import { costOfRounds, roundsOf } from '../../infra/price/standing-work.ts';
-import { VARIANT_NAMES, variant } from './support/synthesize.ts';
+import { resourcesOf, VARIANT_NAMES, variant } from './support/synthesize.ts';
 
 const resource = (Type: string, Properties: Record<string, unknown> = {}) => ({
   Resources: { Made: { Type, Properties } },
@@ -62,6 +62,16 @@ describe('the price at rest', () => {
     expect(rounds.map(({ name }) => name).toSorted()).toEqual(['gc', 'reaper', 'sweeper']);
     expect(rounds.find(({ name }) => name === 'sweeper')?.a_month).toBe(43_800);
     for (const round of rounds) expect(costOfRounds(round)).toBeGreaterThan(0);
+  });
+
+  it('has one endpoint out of four for ECS, the exception that docs/operating.md accounts for', () => {
+    const network = variant('production').templates.get('network');
+    const services = resourcesOf(network ?? { Resources: {} }, 'AWS::EC2::VPCEndpoint')
+      .filter(({ Properties }) => Properties?.VpcEndpointType === 'Interface')
+      .map(({ Properties }) => JSON.stringify(Properties?.ServiceName));
+
+    expect(services.length).toBe(4);
+    expect(services.filter((name) => /\.ecs"/.test(name)).length).toBe(1);
   });
 
   it('of two zones is more than that of one', () => {
