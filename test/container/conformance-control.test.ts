@@ -12,8 +12,7 @@ test('attempts of root in the container are seen to succeed', async () => {
   const task = await startTask(host);
   const files = Object.fromEntries(await conformanceSkill(CONFORMANCE_PREFIX));
   await sealTask(task, { skills: { [CONFORMANCE_PREFIX]: files } });
-  const parts =
-    'import attempts_network, report; attempts_network.run(); report.done("parts")';
+  const parts = 'import attempts_network, report; attempts_network.run(); report.done("parts")';
   const program = `import sys; sys.dont_write_bytecode = True; sys.path.insert(0, '/skills/${CONFORMANCE_PREFIX}/scripts'); ${parts}`;
 
   const stdout = await host.exec(task.process.id, 'python3', '-c', program);
