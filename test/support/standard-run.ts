@@ -66,30 +66,11 @@ export async function countStandardRun(
   return { sections: meter.sections, transitions: entered + looped, run };
 }
 
-async function prepare(backend: Backend, { launch_seconds, command_seconds }: Waits) {
+async function prepare(backend: Backend, waits: Waits) {
   const meter = new CallMeter();
   const world = createBackstage();
-  const table = meter.table(world.table);
-  const objects = meter.objects(world.objects);
-  const packages =
-    backend === 's3'
-      ? createObjectPackageStore({ objects, backend: 's3' })
-      : createConfigRegistryPackageStore({ table });
-  const provisioner = meter.provisioner(slowStart(world, launch_seconds));
-  const ports: Partial<Ports> = { table, objects, packages, provisioner };
-  const { skill_bytes, stdout_bytes, output_bytes } = STANDARD_RUN;
-  world.sandboxes.script = {
-    stdout: 'x'.repeat(stdout_bytes),
-    duration: command_seconds * 1_000,
-    outputs: { 'report.json': 'x'.repeat(output_bytes) },
-  };
-  meter.begin('putSkill');
-  const script = `#!/bin/sh\n${'#'.repeat(skill_bytes)}\n`;
-  await publishSkill({ ...world, ...ports, table: table as Backstage['table'] }, 'report', {
-    'scripts/run.sh': script,
-  });
-  meter.begin('putAgent');
-  await putAgent({ ...world, table: table as Backstage['table'] });
+  const ports = meteredPorts(meter, world, backend, waits);
+  await publishAndAttach(meter, world, ports, waits);
   /** Caches are cold, as after the start of a function. */
   const newProcess = (orchestrator: 'machine' | 'none') => {
     const process = startProcess(world, { ports, handlers, orchestrator, bounds: DEPLOYED_BOUNDS });
@@ -120,6 +101,41 @@ async function prepare(backend: Backend, { launch_seconds, command_seconds }: Wa
       await orchestrator.start({ fingerprint: FINGERPRINT, run_id });
       await orchestrator.idle();
     },
+  };
+}
+
+function meteredPorts(
+  meter: CallMeter,
+  world: Backstage,
+  backend: Backend,
+  { launch_seconds }: Waits,
+): Omit<Ports, 'client'> {
+  const table = meter.table(world.table);
+  const objects = meter.objects(world.objects);
+  const packages =
+    backend === 's3'
+      ? createObjectPackageStore({ objects, backend: 's3' })
+      : createConfigRegistryPackageStore({ table });
+  return { table, objects, packages, provisioner: meter.provisioner(slowStart(world, launch_seconds)) };
+}
+
+async function publishAndAttach(
+  meter: CallMeter,
+  world: Backstage,
+  ports: Omit<Ports, 'client'>,
+  { command_seconds }: Waits,
+): Promise<void> {
+  const { skill_bytes, stdout_bytes, output_bytes } = STANDARD_RUN;
+  const metered = { ...world, ...ports, table: ports.table as Backstage['table'] };
+  meter.begin('putSkill');
+  const script = `#!/bin/sh\n${'#'.repeat(skill_bytes)}\n`;
+  await publishSkill(metered, 'report', { 'scripts/run.sh': script });
+  meter.begin('putAgent');
+  await putAgent(metered);
+  world.sandboxes.script = {
+    stdout: 'x'.repeat(stdout_bytes),
+    duration: command_seconds * 1_000,
+    outputs: { 'report.json': 'x'.repeat(output_bytes) },
   };
 }
 
