@@ -36,7 +36,7 @@ test('a task definition gives what the tests give, and nothing else', () => {
       ContainerDefinitions: z.tuple([containerSchema]),
       Memory: z.string(),
       NetworkMode: z.string(),
-      TaskRoleArn: z.unknown(),
+      TaskRoleArn: z.unknown().optional(),
     })
     .parse(found?.Properties);
   const [{ LinuxParameters: linux }] = ContainerDefinitions;
