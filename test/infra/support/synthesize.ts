@@ -1,5 +1,5 @@
 /** Deployments as tests synthesize them: real settings and stacks, bundles of one line. */
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { App } from 'aws-cdk-lib';
@@ -23,6 +23,12 @@ const IMAGE = `${ACCOUNT}.dkr.ecr.eu-central-1.amazonaws.com/sandbox@sha256:${'a
 
 const own = { account_id: ACCOUNT, role_id: OWN_ROLE, scopes: [{ tenant: 'acme', project: '*' }] };
 const foreign = (role_id: string) => ({ account_id: OTHER_ACCOUNT, role_id, scopes: [{ tenant: 'globex' }] });
+
+const TEMPORARY = mkdtempSync(join(tmpdir(), 'cognition-infra-'));
+const remove = (): void => rmSync(TEMPORARY, { recursive: true, force: true });
+// A worker of vitest ends without an exit of its own.
+if (process.env.VITEST === undefined) process.once('exit', remove);
+else (await import('vitest')).afterAll(remove);
 
 interface Variant {
   readonly environment?: Readonly<Record<string, string>>;
@@ -75,7 +81,7 @@ export function settingsOf({ environment = {}, bindings = [own] }: Variant): Dep
 
 /** A folder with a handler for each function of the table. */
 export function dummyBundles(): ReadonlyMap<string, string> {
-  const root = mkdtempSync(join(tmpdir(), 'cognition-bundles-'));
+  const root = mkdtempSync(join(TEMPORARY, 'bundles-'));
   return new Map(
     FUNCTIONS.map(({ name }) => {
       const folder = join(root, name);
@@ -88,7 +94,7 @@ export function dummyBundles(): ReadonlyMap<string, string> {
 
 /** A folder that an image could be built in. */
 function dummyImage(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'cognition-image-'));
+  const folder = mkdtempSync(join(TEMPORARY, 'image-'));
   writeFileSync(join(folder, 'Dockerfile'), 'FROM scratch\n');
   return folder;
 }
@@ -112,7 +118,7 @@ export interface Synthesized {
 }
 
 export function synthesize(settings: DeploymentSettings): Synthesized {
-  const app = createApp(settings, { outdir: mkdtempSync(join(tmpdir(), 'cognition-synth-')) });
+  const app = createApp(settings, { outdir: mkdtempSync(join(TEMPORARY, 'synth-')) });
   const stacks = createDeployment(app, settings, dummyBundles(), dummyImage());
   const assembly = app.synth();
   const templates = assembly.stacks.map((stack): [string, StackTemplate] => [
