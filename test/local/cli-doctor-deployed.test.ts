@@ -1,4 +1,4 @@
-/** `cognition doctor --deployed` against a real server, with real runs. */
+/** What `cognition doctor --deployed` does besides finding all refused, which test/blackbox shows of every target. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Api, type Scope } from '../support/api.ts';
@@ -30,22 +30,7 @@ async function leftIn(scope: Scope): Promise<unknown[]> {
 }
 
 describe('doctor --deployed', () => {
-  it('makes every attempt, finds each refused, and leaves nothing behind', async () => {
-    const scope = freshScope();
-
-    const result = await runCli(['doctor', '--deployed', '--json'], { env: envOf(scope) });
-
-    const { ok, attempts } = JSON.parse(result.stdout);
-    expect(attempts.filter(({ refused }: { refused: boolean }) => !refused)).toEqual([]);
-    expect([ok, result.code]).toEqual([true, 0]);
-    const groups = new Set(attempts.map(({ group }: { group: string }) => group));
-    for (const group of ['api', 'runs', 'outputs', 'network', 'skills', 'limits'])
-      expect(groups).toContain(group);
-    expect(attempts.length).toBeGreaterThan(300);
-    expect(await leftIn(scope)).toEqual([]);
-  });
-
-  it('says so in a table for people', async () => {
+  it('makes every attempt and says in a table that each was refused', async () => {
     const { stdout, stderr, code } = await runCli(['doctor', '--deployed'], { env: envOf(freshScope()) });
 
     expect(code).toBe(0);
