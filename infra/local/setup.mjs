@@ -32,6 +32,13 @@ function installDependencies() {
   writeFileSync(stamp, lock);
 }
 
+/** Tools in Python live in environments of their own; the Python that makes these may be anywhere. */
+function lacksEnvironments() {
+  const check = ['-c', 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))'];
+  const pythons = ['python3', '/usr/bin/python3'];
+  return pythons.every((python) => spawnSync(python, check, { stdio: 'ignore' }).status !== 0);
+}
+
 /** /usr is what a sandbox sees, so a program elsewhere does not count. */
 function installSystemPackages() {
   if (process.platform !== 'linux') {
@@ -49,6 +56,7 @@ function installSystemPackages() {
         ]
       : []),
   ].flatMap(([name, path]) => (existsSync(path) ? [] : [name]));
+  if (process.argv.includes('--python') && lacksEnvironments()) wanted.push('python3-venv');
   if (wanted.length === 0) return;
   const command = `apt-get install --yes --no-install-recommends ${wanted.join(' ')}`;
   const prefix = process.getuid() === 0 ? [] : ['sudo', '-n'];

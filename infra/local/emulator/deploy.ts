@@ -1,6 +1,6 @@
 /** The real `cdk bootstrap`, `cdk deploy` and the rest, as an operator types them, against an emulator. */
 import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
@@ -12,6 +12,8 @@ export interface Cdk {
   bootstrap(): Promise<void>;
   /** @returns the outputs of the stacks, by stack. */
   deploy(settings: Readonly<Record<string, string>>): Promise<Outputs>;
+  /** A deployment that is killed as soon as it prints the text. @throws Error when it ends before. */
+  deployUntil(text: string, settings: Readonly<Record<string, string>>): Promise<void>;
 }
 
 export type Outputs = z.infer<typeof outputsSchema>;
@@ -44,13 +46,19 @@ export function cdkFor(emulator: EmulatorConnection, account: string, folder: st
     CI: 'true',
     NO_COLOR: '1',
   };
-  const run: Cdk['run'] = (args, settings = {}) =>
-    output([...args, '--output', join(folder, 'cdk.out')], { ...env, ...settings }, ROOT);
+  const prepare = (args: readonly string[], settings: Readonly<Record<string, string>>): CdkCommand => {
+    const file = join(folder, 'settings.env');
+    const lines = Object.entries(settings).map(([name, value]) => `${name}='${value}'\n`);
+    writeFileSync(file, lines.join(''));
+    const more = ['-c', `settings=${file}`, '--output', join(folder, 'cdk.out')];
+    return { args: [...args, ...more], env, cwd: ROOT };
+  };
+  const run: Cdk['run'] = (args, settings = {}) => output(prepare(args, settings));
   return {
     run,
     bootstrap: async () => {
       // The environment by its name, in a folder without an app: nothing has to be synthesized for it.
-      await output(['bootstrap', `aws://${account}/${emulator.region}`], env, folder);
+      await output({ args: ['bootstrap', `aws://${account}/${emulator.region}`], env, cwd: folder });
     },
     deploy: async (settings) => {
       const file = join(folder, 'outputs.json');
@@ -58,13 +66,16 @@ export function cdkFor(emulator: EmulatorConnection, account: string, folder: st
       await run([...DEPLOY, '--outputs-file', file], settings);
       return outputsSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
     },
+    deployUntil: async (text, settings) => {
+      await output({ ...prepare(DEPLOY, settings), killAt: text });
+    },
   };
 }
 
 /** Without change sets, which emulators do not keep for stacks that exist. */
 export const DEPLOY = ['deploy', '--all', '--require-approval', 'never', '--method=direct'] as const;
 
-/** What an operator would set is given by whoever deploys, so that nothing of this shell gets in. */
+/** Settings are in a file that whoever deploys has written, so that nothing of this shell, or of a cognition.env, gets in. */
 const withoutSettings = (env: NodeJS.ProcessEnv): Record<string, string> =>
   Object.fromEntries(
     Object.entries(env).filter(
@@ -73,16 +84,28 @@ const withoutSettings = (env: NodeJS.ProcessEnv): Record<string, string> =>
     ),
   );
 
-function output(args: readonly string[], env: Record<string, string>, cwd: string): Promise<string> {
+interface CdkCommand {
+  readonly args: readonly string[];
+  readonly env: Record<string, string>;
+  readonly cwd: string;
+  readonly killAt?: string;
+}
+
+function output({ args, env, cwd, killAt }: CdkCommand): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn('cdk', args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
     let text = '';
     const hear = (chunk: unknown): void => {
       text += chunk;
+      if (killAt !== undefined && text.includes(killAt)) child.kill('SIGKILL');
     };
     child.stdout.on('data', hear);
     child.stderr.on('data', hear);
     child.once('error', reject);
-    child.once('close', (code) => (code === 0 ? resolve(text) : reject(new CdkFailure(args, text))));
+    child.once('close', (code, signal) => {
+      const expected = killAt === undefined ? code === 0 : signal === 'SIGKILL';
+      if (expected) resolve(text);
+      else reject(new CdkFailure(args, text));
+    });
   });
 }

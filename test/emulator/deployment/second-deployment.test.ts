@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { apiUrl } from '../../../infra/local/emulator/api-url.ts';
-import { CdkFailure, cdkFor, type Outputs } from '../../../infra/local/emulator/deploy.ts';
+import { cdkFor, type Outputs } from '../../../infra/local/emulator/deploy.ts';
 import { emulatorSettings } from '../../../infra/local/emulator/emulator-settings.ts';
 import {
   type LocalFargateProcess,
@@ -21,6 +21,7 @@ import { expectProblem } from '../../support/expect-problem.ts';
 import { scopeWithAgent, scopeWithSkill, scriptRun, shellRun } from '../../support/run-scope.ts';
 import { skillFiles } from '../../support/skill-files.ts';
 import { type Deployed, deployed } from '../support/deployed.ts';
+import { deployedFunctions } from '../support/deployed-functions.ts';
 
 const facts = inject('deployment');
 const first = deployed();
@@ -29,7 +30,12 @@ const folder = join(facts.folder, DEPLOYMENT);
 const cdk = cdkFor({ ...facts.emulator, credentials: facts.credentials }, facts.account, folder);
 let fargate: LocalFargateProcess;
 let settings: Record<string, string>;
-let second: Deployed;
+let found: Deployed | undefined;
+const second = (): Deployed => {
+  if (found === undefined) throw new Error('the second deployment is not there');
+  return found;
+};
+const functions = deployedFunctions(first.aws, DEPLOYMENT);
 
 beforeAll(async () => {
   mkdirSync(folder, { recursive: true });
@@ -48,7 +54,6 @@ afterAll(async () => {
 });
 
 async function look(outputs: Outputs): Promise<Deployed> {
-  const functions = deployed({ ...facts, deployment: DEPLOYMENT }).functions;
   const variables = { ...(await functions.environment('runs')), ...(await functions.environment('skills')) };
   return deployed({
     ...facts,
@@ -63,26 +68,14 @@ async function look(outputs: Outputs): Promise<Deployed> {
 }
 
 describe('cdk deploy', () => {
-  it('fails half-way on a function of the same name, and succeeds when it is repeated without it', async () => {
-    const inTheWay = `/2015-03-31/functions/${DEPLOYMENT}-sweeper`;
-    const Role = `arn:aws:iam::${facts.account}:role/any`;
-    const ZipFile = Buffer.from('PK\x05\x06'.padEnd(22, '\0')).toString('base64');
-    await first.aws.rest('lambda', 'POST', '/2015-03-31/functions', {
-      FunctionName: `${DEPLOYMENT}-sweeper`,
-      Runtime: 'nodejs24.x',
-      Handler: 'index.handler',
-      Role,
-      Code: { ZipFile },
-    });
+  it('that is killed half-way can be repeated', async () => {
+    await cdk.deployUntil(`${DEPLOYMENT}-network |`, settings);
+    await expect(functions.environment('skills')).rejects.toThrow(/404/);
 
-    const failed = await cdk.deploy(settings).catch((error: unknown) => error);
-    await first.aws.rest('lambda', 'DELETE', inTheWay);
     const outputs = await cdk.deploy(settings);
 
-    expect(failed).toBeInstanceOf(CdkFailure);
-    expect(Object.keys(outputs)).not.toHaveLength(0);
-    second = await look(outputs);
-    expect((await second.api().get('/skills')).status).toBe(200);
+    found = await look(outputs);
+    expect((await second().api().get('/skills')).status).toBe(200);
   });
 
   it('of what is deployed already finds nothing to do, and cdk diff no difference', async () => {
@@ -104,18 +97,18 @@ describe('with packages in the table', () => {
     const text = randomBytes(600_000).toString('hex');
     const files = { 'scripts/x.sh': 'wc -c < /skills/t1/data.txt', 'data.txt': text };
 
-    const api = await scopeWithSkill(files, second.api());
+    const api = await scopeWithSkill(files, second().api());
     const read = await api.get('/skills/t1/files?path=data.txt');
     const ended = await api.run(scriptRun('scripts/x.sh'));
 
     expect(read.bytes.toString()).toBe(text);
     expect(ended.json).toMatchObject({ status: 'succeeded', stdout: `${text.length}\n` });
     const manifest = (await api.get(`/runs/${ended.json.run_id}/manifest`)).json;
-    expect(manifest.manifest).toMatchObject({ backend: 'config_registry' });
+    expect(manifest.manifest).toMatchObject({ package_backend: 'config_registry' });
   });
 
   it('a package over the limit of the backend is refused, and stores nothing', async () => {
-    const api = second.api();
+    const api = second().api();
     const files = skillFiles('t1', { 'data.txt': 'x'.repeat(4 * 1024 * 1024 - 20_000) });
     const fits = await api.put('/skills/t1', { files });
     const tooLarge = await api.put('/skills/t2', {
@@ -129,7 +122,7 @@ describe('with packages in the table', () => {
   it('sees nothing of the other deployment', async () => {
     const api = await scopeWithSkill({}, first.api());
 
-    const answer = await second.api(api.scope).get('/skills/t1');
+    const answer = await second().api(api.scope).get('/skills/t1');
 
     expectProblem(answer, 404, 'not_found');
   });
@@ -139,22 +132,22 @@ describe('with packages in the table', () => {
 async function age(api: Api, runId: string, seconds: number): Promise<void> {
   const key = KEYS.sandbox(scopeFingerprint(api.scope), runId);
   const Key = { pk: { S: key.pk }, sk: { S: key.sk } };
-  const TableName = second.facts.table;
-  const { Item } = await second.dynamo.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }));
+  const TableName = second().facts.table;
+  const { Item } = await second().dynamo.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }));
   const data = JSON.parse(Item?.d?.S ?? '');
   const requested_at = new Date(Date.parse(data.requested_at) - seconds * 1_000).toISOString();
   const aged = { ...Item, d: { S: JSON.stringify({ ...data, requested_at }) } };
-  await second.dynamo.send(new PutItemCommand({ TableName, Item: aged }));
+  await second().dynamo.send(new PutItemCommand({ TableName, Item: aged }));
 }
 
 describe('a run whose task never starts', () => {
   it('ends as sandbox_unavailable when its deadline has passed, and its task does not start later', async () => {
-    const api = await scopeWithAgent(second.api());
+    const api = await scopeWithAgent(second().api());
     const hog = (await api.post('/runs', shellRun('sleep 120'))).json.run_id;
     await api.event(hog, 'command.started', 60);
     const stuck = (await api.post('/runs', shellRun('echo never'))).json.run_id;
     await api.event(stuck, 'sandbox.requested', 30);
-    await expect.poll(async () => (await second.taskOf(stuck))?.lastStatus).toBe('PROVISIONING');
+    await expect.poll(async () => (await second().taskOf(stuck))?.lastStatus).toBe('PROVISIONING');
 
     await age(api, stuck, 175);
 
@@ -164,23 +157,23 @@ describe('a run whose task never starts', () => {
       failure: { code: 'sandbox_unavailable', stage: 'launch' },
       exit_code: null,
     });
-    await expect.poll(() => second.taskOf(stuck), { timeout: 20_000 }).toBeUndefined();
+    await expect.poll(() => second().taskOf(stuck), { timeout: 20_000 }).toBeUndefined();
     await api.post(`/runs/${hog}/cancel`, {});
     await api.event(hog, 'sandbox.stopped', 30);
-    expect(await second.liveTasks()).toEqual([]);
+    expect(await second().liveTasks()).toEqual([]);
   });
 });
 
 describe('cdk destroy', () => {
   it('keeps the table and the buckets with what is in them', async () => {
-    const rows = await second.rows();
+    const rows = await second().rows();
     expect(rows.length).toBeGreaterThan(0);
 
     await cdk.run(['destroy', '--all', '--force'], settings);
 
-    expect(await second.rows()).toHaveLength(rows.length);
-    expect(await second.objects(second.facts.artifacts_bucket)).toBeInstanceOf(Array);
-    await expect(second.functions.environment('skills')).rejects.toThrow(/404/);
+    expect(await second().rows()).toHaveLength(rows.length);
+    expect(await second().objects(second().facts.artifacts_bucket)).toBeInstanceOf(Array);
+    await expect(functions.environment('skills')).rejects.toThrow(/404/);
     expect((await first.api().get('/skills')).status).toBe(200);
   });
 });

@@ -1,7 +1,6 @@
 /** From nothing to a deployment with local Fargate and the proxy, and what tests are to know of it. */
-import { cpSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { apiUrl } from '../../../infra/local/emulator/api-url.ts';
 import { cdkFor } from '../../../infra/local/emulator/deploy.ts';
 import { callerAccount, emulatorApi } from '../../../infra/local/emulator/emulator-api.ts';
@@ -9,6 +8,7 @@ import { emulatorSettings } from '../../../infra/local/emulator/emulator-setting
 import { startEmulator } from '../../../infra/local/emulator/start-emulator.ts';
 import { startLocalFargate } from '../../../infra/local/emulator/start-local-fargate.ts';
 import { createTestRole, probeCapabilities, ROLE_SCOPE, type TestRole } from './capabilities.ts';
+import { deployedBundles } from './deployed-bundles.ts';
 import { deployedFunctions } from './deployed-functions.ts';
 import type { DeploymentFacts } from './deployment-facts.ts';
 import { startFaultProxy } from './fault-proxy.ts';
@@ -19,7 +19,6 @@ type Closing = () => Promise<void>;
 const DEPLOYMENT = 'cognition';
 /** So that no run of the suite waits for another's end. */
 const ENOUGH_TASKS = { COGNITION_MAX_TASKS: '64', COGNITION_SANDBOX_POOL_SIZE: '0' } as const;
-const BUNDLES = fileURLToPath(new URL('../../../dist/functions', import.meta.url));
 
 /** @param onStarted is given what ends each thing, as soon as there is something to end. */
 export async function deployForTests(
@@ -71,7 +70,7 @@ export async function deployForTests(
     packages_bucket: variables.COGNITION_SKILLS_S3_BUCKET ?? '',
     state_machine_arn: variables.COGNITION_STATE_MACHINE_ARN ?? '',
     cluster: variables.COGNITION_CLUSTER ?? '',
-    bundles: keepBundles(folder),
+    bundles: deployedBundles(join(folder, 'cdk/cdk.out'), DEPLOYMENT),
     settings,
     folder,
     role,
@@ -82,12 +81,6 @@ export async function deployForTests(
 
 const bindingsOf = (account: string, role: TestRole | undefined) =>
   role === undefined ? [] : [{ account_id: account, role_id: role.unique_id, scopes: [ROLE_SCOPE] }];
-
-function keepBundles(folder: string): string {
-  const kept = join(folder, 'bundles');
-  cpSync(BUNDLES, kept, { recursive: true });
-  return kept;
-}
 
 function makeFolder(parent: string, name: string): string {
   const folder = join(parent, name);

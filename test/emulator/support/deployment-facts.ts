@@ -15,8 +15,8 @@ export const deploymentFactsSchema = z.object({
   packages_bucket: z.string(),
   state_machine_arn: z.string(),
   cluster: z.string(),
-  /** A folder for each function, with what was deployed: the project's own is made anew by every synthesis. */
-  bundles: z.string(),
+  /** Folder with the code of each function, as it was deployed. */
+  bundles: z.record(z.string(), z.string()),
   /** How the deployment was asked for, to repeat it. */
   settings: z.record(z.string(), z.string()),
   /** Bound to one scope; absent where the emulator has no roles. */

@@ -2,15 +2,17 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+/** Folders by function. */
+type Bundles = Readonly<Record<string, string>>;
 type Files = Readonly<Record<string, string | Uint8Array>>;
 
 const FILES: readonly string[] = ['index.mjs', 'scope-bindings.json', 'sandbox-profiles.json'];
 
-/** Everything of the function's folder, as `cdk deploy` has uploaded it. @param bundles has a folder for each. */
-export function bundleOf(name: string, bundles: string): Files {
+/** Everything of the function's folder, as `cdk deploy` has uploaded it. */
+export function bundleOf(name: string, bundles: Bundles): Files {
   return Object.fromEntries(
     FILES.flatMap((file) => {
-      const path = join(bundles, name, file);
+      const path = join(bundles[name] ?? '', file);
       try {
         return [[file, readFileSync(path)]];
       } catch {
@@ -24,7 +26,7 @@ export function bundleOf(name: string, bundles: string): Files {
  * The proxy is asked at every call what is to go wrong. A process that exits is what a killed or crashed environment
  * looks like; a transient error is one that the machine takes for such.
  */
-export function faultyCode(name: string, bundles: string, proxy: string): Files {
+export function faultyCode(name: string, bundles: Bundles, proxy: string): Files {
   const { 'index.mjs': product = '', ...others } = bundleOf(name, bundles);
   const handler = `import { handler as product } from './product.mjs';
 const act = (action, when) => {
