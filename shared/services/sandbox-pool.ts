@@ -15,7 +15,8 @@ export interface SandboxPool {
   /**
    * Forgets dead and old ones, starts what is missing, and resolves when that is done. Called at the start (which
    * also clears the rows of a former process, whose tasks are gone) and every few seconds. One at a time: a call
-   * while another is under way joins it. A profile whose sandboxes do not start is logged and keeps no other waiting.
+   * while another is under way joins it. Profiles take turns, and one whose sandboxes do not start is logged and left
+   * until the next call.
    * @param until milliseconds since the epoch, after which no further one is started. Default: no end.
    */
   fill(until?: number): Promise<void>;
@@ -44,7 +45,7 @@ export interface SandboxPoolDeps {
   readonly startDeadlineMs?: number;
   /** Between two looks at one that is starting, in milliseconds; default 25. */
   readonly startPollMs?: number;
-  /** How many of a profile are started at once; default 1. */
+  /** How many are started at once, of all profiles together; default 1. */
   readonly startsAtOnce?: number;
 }
 
@@ -52,38 +53,14 @@ export interface SandboxPoolDeps {
 const MAX_AGE_MS = 12 * 3_600_000;
 
 export function createSandboxPool(deps: SandboxPoolDeps): SandboxPool {
-  const { clock, logger, load = () => 0, refillDelayMs = 150, startsAtOnce = 1 } = deps;
+  const { clock, refillDelayMs = 150 } = deps;
   const stopping = new AbortController();
   let filling: Promise<void> | undefined;
   let scheduled = false;
 
-  const fillProfile = async (profile: SandboxProfile, until: number): Promise<void> => {
-    let missing = deps.size - (await forgetDead(deps, profile));
-    const starter = async (): Promise<void> => {
-      while (missing > 0 && !stopping.signal.aborted && clock.now() < until) {
-        missing -= 1;
-        await addSandbox(deps, profile, stopping.signal);
-        if (load() > 0) await clock.sleep(refillDelayMs);
-      }
-    };
-    // All of them to their end: one that is left behind would go on in a process that may be frozen.
-    const ends = await Promise.allSettled(Array.from({ length: startsAtOnce }, starter));
-    const failed = ends.find((end) => end.status === 'rejected');
-    if (failed !== undefined) throw failed.reason;
-  };
-  const fillAll = async (until: number): Promise<void> => {
-    for (const profile of deps.profiles) {
-      try {
-        await fillProfile(profile, until);
-      } catch (error) {
-        const reason = error instanceof Error ? error.message : 'unknown';
-        logger.warn('pool.fill_failed', { profile: profile.name, reason });
-      }
-    }
-  };
   const fill = (until = Number.POSITIVE_INFINITY): Promise<void> => {
     if (deps.size === 0 || stopping.signal.aborted) return Promise.resolve();
-    filling ??= fillAll(until).finally(() => {
+    filling ??= fillPools(deps, stopping.signal, until).finally(() => {
       filling = undefined;
     });
     return filling;
@@ -107,6 +84,47 @@ export function createSandboxPool(deps: SandboxPoolDeps): SandboxPool {
       for (const profile of deps.profiles) await drainProfile(deps, profile);
     },
   };
+}
+
+async function fillPools(deps: SandboxPoolDeps, stopping: AbortSignal, until: number): Promise<void> {
+  const { clock, logger, load = () => 0, refillDelayMs = 150, startsAtOnce = 1 } = deps;
+  const failed = new Set<string>();
+  const unlessFailing = async (profile: SandboxProfile, work: () => Promise<void>): Promise<void> => {
+    if (failed.has(profile.name)) return;
+    try {
+      await work();
+    } catch (error) {
+      if (failed.has(profile.name)) return;
+      failed.add(profile.name);
+      const reason = error instanceof Error ? error.message : 'unknown';
+      logger.warn('pool.fill_failed', { profile: profile.name, reason });
+    }
+  };
+  const missing = new Map<SandboxProfile, number>();
+  for (const profile of deps.profiles) {
+    await unlessFailing(profile, async () => {
+      missing.set(profile, deps.size - (await forgetDead(deps, profile)));
+    });
+  }
+  const wanted = inTurns(missing);
+  const starter = async (): Promise<void> => {
+    while (!stopping.aborted && clock.now() < until) {
+      const profile = wanted.shift();
+      if (profile === undefined) return;
+      await unlessFailing(profile, () => addSandbox(deps, profile, stopping));
+      if (load() > 0) await clock.sleep(refillDelayMs);
+    }
+  };
+  // All of them to their end: one that is left behind would go on in a process that may be frozen.
+  await Promise.all(Array.from({ length: startsAtOnce }, starter));
+}
+
+/** One of each, then a second of each: a profile that waits in vain for its sandboxes takes no other's time. */
+function inTurns<T>(counts: ReadonlyMap<T, number>): T[] {
+  const rounds = Math.max(0, ...counts.values());
+  return Array.from({ length: rounds }, (_, round) =>
+    [...counts].flatMap(([item, count]) => (round < count ? [item] : [])),
+  ).flat();
 }
 
 /** @returns how many are left. */

@@ -104,6 +104,30 @@ describe('the function that fills the pools', () => {
   });
 });
 
+describe('a profile whose tasks start and never answer', () => {
+  it('does not keep the pools of others empty for a whole turn', async () => {
+    const profiles = [sandboxProfileSchema.parse({ name: 'silent' }), DEFAULT_PROFILE];
+    const silent = (sandboxId: string): boolean =>
+      backstage.sandboxes
+        .alive()
+        .some(({ request }) => request.sandbox_id === sandboxId && request.profile.name === 'silent');
+    const healthy: typeof backstage.client.healthy = async (sandbox, timeout) =>
+      !silent(sandbox.sandbox_id) && backstage.client.healthy(sandbox, timeout);
+    const process = invocation({
+      poolSize: 20,
+      profiles,
+      ports: { client: { ...backstage.client, healthy } },
+      bounds: { startDeadlineMs: 180_000, startPollMs: 2_000, startsAtOnce: 10 },
+    });
+
+    await process.keep();
+
+    expect((await pooled()).length).toBeGreaterThanOrEqual(5);
+    const warnings = process.log.filter(({ message }) => message === 'pool.fill_failed');
+    expect(warnings).toMatchObject([{ fields: { profile: 'silent' } }]);
+  });
+});
+
 describe('a step that takes a sandbox out of a pool that another process keeps', () => {
   it('starts nothing in the background', async () => {
     await publishSkill(backstage);
