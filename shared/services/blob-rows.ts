@@ -35,7 +35,7 @@ export interface BlobOptions {
 export interface BlobRows {
   /** Replaces what the owner has. @throws TransientError when other writers of the owner do not let it through. */
   put(owner: string, bytes: Uint8Array, options?: BlobOptions): Promise<void>;
-  /** The bytes as stored, not verified; undefined when absent. */
+  /** The bytes as stored, not verified; undefined when absent, or when a part of them was lost. */
   get(owner: string): Promise<Uint8Array | undefined>;
   exists(owner: string): Promise<boolean>;
   /** No error when absent. Also removes what a writer that died has left. */
@@ -179,14 +179,16 @@ async function dropReplaced(
 }
 
 async function getBlob(table: TableStore, owner: string): Promise<Uint8Array | undefined> {
+  let incomplete: string | undefined;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const row = await table.get(headKey(owner));
-    if (row === undefined) return undefined;
+    // Chunks are gone while a writer replaces the blob, but then the head is another; under the same one they are lost.
+    if (row === undefined || row.version === incomplete) return undefined;
     const head = headSchema.parse(row.data);
     if (head.chunks === 0) return row.bytes ?? new Uint8Array(0);
     const bytes = await readChunks(table, owner, head);
-    // Chunks are gone only while a writer replaces the blob: the head read next is another.
     if (bytes?.byteLength === head.size_bytes) return bytes;
+    incomplete = row.version;
   }
   throw new TransientError(`the blob ${owner} was replaced ${ATTEMPTS} times while it was read`);
 }

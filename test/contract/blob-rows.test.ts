@@ -119,6 +119,22 @@ describe('blob rows', () => {
     expect(Buffer.compare((await blobs.get('o')) ?? Buffer.alloc(0), bytes)).toBe(0);
   });
 
+  it.each(['!whole', '000001'])(
+    'of which the row %s was lost are absent or whole, and can be put again',
+    async (lost) => {
+      const bytes = filled(1_000_000, 8);
+      await blobs.put('o', bytes);
+      const row = (await local.table.query('blob#o')).rows.find(({ sk }) => sk.endsWith(`#${lost}`));
+      if (row === undefined) throw new Error(`there is no ${lost}`);
+      await local.table.transact([{ kind: 'delete', key: { pk: row.pk, sk: row.sk } }]);
+
+      expect(await blobs.get('o')).toStrictEqual(lost === '!whole' ? Buffer.from(bytes) : undefined);
+      await blobs.put('o', bytes);
+
+      expect(Buffer.compare((await blobs.get('o')) ?? Buffer.alloc(0), bytes)).toBe(0);
+    },
+  );
+
   it('end as one of several concurrent writers meant them, whole', async () => {
     const candidates = [1, 2, 3].map((byte) => filled(700_000 + byte, byte));
     const outcomes = await Promise.allSettled(candidates.map((bytes) => blobs.put('o', bytes)));
