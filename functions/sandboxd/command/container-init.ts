@@ -122,5 +122,7 @@ open(my $from, '<&=', $frame) or exit 70;
 my ($has_stdin, $stdin, $count, @rest) = receive($from);
 my @env = splice @rest, 0, $count;
 stdin($has_stdin, $stdin);
+# Daemon and command share processors: whatever the command starts, the daemon answers, and its init can end it.
+setpriority 0, 0, 19;
 become($out, $err, \@env, @rest);
 `;
