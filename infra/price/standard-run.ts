@@ -55,7 +55,7 @@ export const STATE_CALLS: Readonly<Record<string, Calls>> = {
   Execute: row([17, 0, 2, 18, 16, 0, 0, 0]),
   CollectArtifacts: row([7, 0, 1, 7, 6, 1, 0, 0]),
   Finish: row([5, 0, 1, 6, 18, 0, 0, 0]),
-  Teardown: row([5, 0, 1, 5, 10, 0, 0, 1]),
+  Teardown: row([5, 1, 1, 5, 9, 0, 0, 1]),
 };
 
 /** Of the states that wait: what is left when sandbox and command are there at once. */

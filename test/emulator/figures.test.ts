@@ -67,6 +67,7 @@ const RUN: Counts = {
   'finish GetItem': 3,
   'finish Query': 2,
   'finish TransactWriteItems': 1,
+  'teardown DeleteItem': 1,
   'teardown GetItem': 5,
   'teardown StopTask': 1,
   'teardown TransactWriteItems': 1,

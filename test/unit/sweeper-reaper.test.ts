@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createRunSchema } from '../../shared/contracts/run.ts';
 import { KEYS } from '../../shared/domain/row-keys.ts';
+import type { TableStore, Write } from '../../shared/ports/table-store.ts';
 import { expectRunClosed } from '../support/run-invariants.ts';
 import {
   type Backstage,
@@ -80,6 +81,36 @@ describe('the sweeper', () => {
 
     expect(swept.ended).toBe(1);
     expect((await process.runs.get(FINGERPRINT, fine.run_id)).status).toBe('failed');
+  });
+});
+
+describe('what may delete keys of sandboxes and do nothing else with them', () => {
+  it('deletes each by itself, in teardown and in the reaper', async () => {
+    const run = await launchedRun();
+    const orphan = backstage.sandboxes.alive().map(({ request }) => request.sandbox_id);
+    const transactions: (readonly Write[])[] = [];
+    const table: TableStore = {
+      get: (key) => backstage.table.get(key),
+      query: (pk, options) => backstage.table.query(pk, options),
+      transact: async (writes) => {
+        transactions.push(writes);
+        return await backstage.table.transact(writes);
+      },
+    };
+    const watched = startProcess(backstage, { orchestrator: 'none', ports: { table } });
+
+    await watched.steps.recordFailure(run, { code: 'run_interrupted', message: 'lost' });
+    await watched.steps.teardown(run);
+    await backstage.provisioner.launch({
+      sandbox_id: 'ORPHAN',
+      profile: DEFAULT_PROFILE,
+      public_key: 'key',
+    });
+    backstage.clock.advance(HOUR_MS);
+    await watched.reaper.reap();
+
+    const keys = transactions.filter((writes) => writes.some(({ key }) => key.pk.startsWith('sandbox-key#')));
+    expect(keys).toEqual([...orphan, 'ORPHAN'].map((id) => [{ kind: 'delete', key: KEYS.sandboxKey(id) }]));
   });
 });
 

@@ -36,7 +36,10 @@ export async function tearDown(deps: TeardownDeps, run: RunRef): Promise<void> {
     if (!ended) throw notEnded(run);
     return;
   }
-  const stopped = await stopSandbox(deps, run, sandbox.row.sandbox_id);
+  const { sandbox_id } = sandbox.row;
+  const stopped = await stopSandbox(deps, run, sandbox_id);
+  // Alone: who tears down may delete keys and nothing else with them, and IAM may judge a transaction by all its rows.
+  await table.transact([sandboxes.deleteKey(sandbox_id)]);
   let told = false;
   await recorder.record(run, async (current) => {
     const stored = await sandboxes.get(run);
@@ -45,11 +48,7 @@ export async function tearDown(deps: TeardownDeps, run: RunRef): Promise<void> {
     const next: SandboxRow = { ...stored.row, stopped };
     return {
       events: [teardownEvent(next)],
-      writes: [
-        ...forget,
-        sandboxes.deleteKey(next.sandbox_id),
-        sandboxes.write(run, next, { version: stored.version }, runExpiry(current)),
-      ],
+      writes: [...forget, sandboxes.write(run, next, { version: stored.version }, runExpiry(current))],
     };
   });
   if (told) metrics.add({ name: stopped ? 'SandboxesStopped' : 'SandboxTeardownFailures' });
