@@ -7,9 +7,19 @@ import { manyRuns } from './rows/many-runs.ts';
 import { materialize } from './rows/materialize.ts';
 import { packageRules } from './rows/package-rules.ts';
 import { skillReads } from './rows/skill-reads.ts';
+import { synthesis } from './rows/synthesis.ts';
 import { wholeRun } from './rows/whole-run.ts';
 
-const GROUPS = { packageRules, cliStart, functionStart, materialize, wholeRun, skillReads, manyRuns };
+const GROUPS = {
+  packageRules,
+  cliStart,
+  functionStart,
+  synthesis,
+  materialize,
+  wholeRun,
+  skillReads,
+  manyRuns,
+};
 
 const { values } = parseArgs({ options: { json: { type: 'boolean' }, only: { type: 'string' } } });
 
