@@ -9,6 +9,8 @@ import { CONFORMANCE_RUNS } from '../../cli/doctor/deployed/conformance-runs.ts'
 import { conformanceSkill } from '../../cli/doctor/deployed/conformance-skill.ts';
 import { judgeOutputs } from '../../cli/doctor/deployed/judge-outputs.ts';
 import { readAttempts } from '../../cli/doctor/deployed/read-attempts.ts';
+import { tryDeployment } from '../../cli/doctor/deployed/try-deployment.ts';
+import type { Session } from '../../cli/session.ts';
 import type { Run } from '../../shared/contracts/run.ts';
 import { sampleRun } from '../support/cli-samples.ts';
 
@@ -173,6 +175,31 @@ describe('the verdict on a run', () => {
 
     expect(await verdict('attempts', run)).toContain('ending the sandbox from inside');
   });
+});
+
+it('what cannot be removed is told, and keeps neither the rest nor the first failure back', async () => {
+  const notes: unknown[] = [];
+  const removed: string[] = [];
+  const client = {
+    createSkill: async () => undefined,
+    createAgent: async () => {
+      throw new Error('no such profile');
+    },
+    deleteAgent: async () => {
+      throw new Error('the connection was lost');
+    },
+    deleteSkill: async (name: string) => void removed.push(name),
+  };
+  const session = {
+    io: { onInterrupt: () => () => undefined },
+    output: { json: true, note: (note: unknown) => void notes.push(note) },
+    connect: async () => ({ client }),
+  } as unknown as Session;
+
+  await expect(tryDeployment(session, 'missing')).rejects.toThrow('no such profile');
+
+  expect(removed).toEqual([expect.stringMatching(/^cognition-conformance-[0-9a-f]{8}$/)]);
+  expect(notes).toEqual([expect.stringContaining(`${removed[0]} was not removed (the connection was lost)`)]);
 });
 
 it.each(['attempts', 'linger', 'crowd'])('%s does nothing where there is no sandbox', (script) => {

@@ -45,7 +45,7 @@ export async function tryDeployment(session: Session, profile: string | undefine
     });
   } finally {
     progress.stop();
-    await remove(client, name);
+    await remove(session, client, name);
     interrupted.stop();
   }
 }
@@ -96,10 +96,16 @@ async function endOf(client: Client, runId: string): Promise<Run> {
   }
 }
 
-async function remove(client: Client, name: string): Promise<void> {
-  const unlessGone = (error: unknown): void => {
-    if (!(error instanceof ApiError && error.status === 404)) throw error;
-  };
-  await client.deleteAgent(name).catch(unlessGone);
-  await client.deleteSkill(name).catch(unlessGone);
+/** A failure of its own stands in the way of nothing: not of the other removal, and not of what is to be told. */
+async function remove({ output }: Session, client: Client, name: string): Promise<void> {
+  const removals = await Promise.allSettled([client.deleteAgent(name), client.deleteSkill(name)]);
+  for (const removal of removals) {
+    if (removal.status === 'fulfilled') continue;
+    const error: unknown = removal.reason;
+    if (error instanceof ApiError && error.status === 404) continue;
+    const reason = error instanceof Error ? error.message : 'unknown';
+    output.note(
+      `something of ${name} was not removed (${reason}); delete the agent and the skill of that name`,
+    );
+  }
 }
