@@ -29,8 +29,6 @@ export interface CognitionFunctionProps {
   readonly context: FunctionContext;
   /** The machine of runs; required for a function that starts them, and for no other. */
   readonly stateMachine?: sfn.IStateMachine;
-  /** Default: as many at once as the account allows. */
-  readonly reservedConcurrentExecutions?: number;
 }
 
 /** One Lambda function of the table, with exactly what its spec grants. */
@@ -41,7 +39,7 @@ export class CognitionFunction extends Construct {
 
   constructor(scope: Construct, id: string, props: CognitionFunctionProps) {
     super(scope, id);
-    const { spec, context, stateMachine, reservedConcurrentExecutions } = props;
+    const { spec, context, stateMachine } = props;
     if (spec.starts_runs !== (stateMachine !== undefined)) {
       throw new Error(`${spec.name} ${spec.starts_runs ? 'needs' : 'has no use for'} the machine of runs`);
     }
@@ -71,9 +69,8 @@ export class CognitionFunction extends Construct {
         grants: functionGrants(this, { spec, context, stateMachine }),
       }),
       ...(spec.vpc ? placeIn(context.network) : {}),
-      ...(reservedConcurrentExecutions === undefined ? {} : { reservedConcurrentExecutions }),
     });
-    acknowledge(this, reasons(spec, reservedConcurrentExecutions));
+    acknowledge(this, reasons(spec));
   }
 }
 
@@ -95,15 +92,11 @@ const placeIn = ({ vpc, functionSubnets, functionSecurityGroup }: NetworkStack) 
 const DEAD_LETTERS =
   'API Gateway and Step Functions see a failure themselves; what EventBridge calls has a queue, or a next round.';
 
-const reasons = (spec: FunctionSpec, atOnce: number | undefined): Readonly<Record<string, string>> => ({
+const reasons = (spec: FunctionSpec): Readonly<Record<string, string>> => ({
   'NIST.800.53.R5-LambdaDLQ': DEAD_LETTERS,
   'Serverless-LambdaDLQ': DEAD_LETTERS,
-  ...(atOnce === undefined
-    ? {
-        'NIST.800.53.R5-LambdaConcurrency':
-          'A fixed share for each function would leave some waiting while others idle; throttles have an alarm.',
-      }
-    : {}),
+  'NIST.800.53.R5-LambdaConcurrency':
+    'A fixed share for each function would leave some waiting while others idle; throttles have an alarm.',
   ...(spec.vpc
     ? {}
     : {

@@ -19,8 +19,6 @@ interface Round {
   readonly name: string;
   readonly every: Duration;
   readonly description: string;
-  /** How many rounds may overlap; left out, any number. */
-  readonly at_once?: number;
 }
 
 const SWEEPER: Round = {
@@ -39,12 +37,14 @@ const COLLECTOR: Round = {
   every: Duration.hours(1),
   description: 'Deletes packages and artifacts that nobody can reach',
 };
-/** Two rounds at once would both see the same sandboxes missing, and start each twice. */
+/**
+ * Rounds take turns by a lease of their own. A reserved concurrency of one would say the same, but an account that is
+ * new has too little for any reservation, and rounds that wait for their turn would count as throttled.
+ */
 const POOL: Round = {
   name: 'pool',
   every: Duration.minutes(1),
   description: 'Starts the sandboxes that wait for runs',
-  at_once: 1,
 };
 
 /** Runs: their machine, a function for each of its states, and what looks after runs that went astray. */
@@ -86,19 +86,18 @@ export class RunsStack extends Stack {
 
   #schedule(round: Round): void {
     new ScheduledFunction(this, `Schedule-${round.name}`, {
-      function: this.#function(functionSpec(round.name), round.at_once),
+      function: this.#function(functionSpec(round.name)),
       every: round.every,
       description: round.description,
       deadLetters: this.lostRounds,
     });
   }
 
-  #function(spec: FunctionSpec, atOnce?: number): lambda.Function {
+  #function(spec: FunctionSpec): lambda.Function {
     const made = new CognitionFunction(this, `Function-${spec.name}`, {
       spec,
       context: this.#context,
       ...(spec.starts_runs ? { stateMachine: this.stateMachine } : {}),
-      ...(atOnce === undefined ? {} : { reservedConcurrentExecutions: atOnce }),
     }).function;
     this.#functions.set(spec.name, made);
     return made;

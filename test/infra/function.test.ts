@@ -203,6 +203,14 @@ describe('a function', () => {
     }
   });
 
+  it('reserves no concurrency: an account that is new has none to spare, and would refuse the deployment', () => {
+    for (const spec of FUNCTIONS) {
+      expect(deployed(spec, 'everything').Properties, spec.name).not.toHaveProperty(
+        'ReservedConcurrentExecutions',
+      );
+    }
+  });
+
   it('has no role of another', () => {
     const roles = FUNCTIONS.map(
       (spec) => `${stackOf(spec)} ${textOf(deployed(spec, 'everything').Properties?.Role)}`,
