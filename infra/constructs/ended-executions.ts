@@ -5,6 +5,11 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as destinations from 'aws-cdk-lib/aws-lambda-destinations';
 import type * as sfn from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
+import {
+  ENDED_STATUSES,
+  EXECUTION_EVENT_SOURCE,
+  EXECUTION_EVENT_TYPE,
+} from '../../shared/contracts/execution-event.ts';
 import { DeadLetterQueue } from './dead-letter-queue.ts';
 
 export interface EndedExecutionsProps {
@@ -12,9 +17,6 @@ export interface EndedExecutionsProps {
   /** Ends the run and stops its sandbox; safe to call twice. */
   readonly function: lambda.Function;
 }
-
-/** How an execution ends without its last state: stopped from outside, at its deadline, or by a fault of the machine. */
-const ENDED_OUTSIDE = ['ABORTED', 'TIMED_OUT', 'FAILED'];
 
 /**
  * Follows up executions that ended without finishing their run. Nothing of it may get lost, so it is tried again for
@@ -30,9 +32,9 @@ export class EndedExecutions extends Construct {
     this.rule = new events.Rule(this, 'Rule', {
       description: 'Executions of the run machine that ended from outside',
       eventPattern: {
-        source: ['aws.states'],
-        detailType: ['Step Functions Execution Status Change'],
-        detail: { status: ENDED_OUTSIDE, stateMachineArn: [props.machine.stateMachineArn] },
+        source: [EXECUTION_EVENT_SOURCE],
+        detailType: [EXECUTION_EVENT_TYPE],
+        detail: { status: [...ENDED_STATUSES], stateMachineArn: [props.machine.stateMachineArn] },
       },
       targets: [
         // Lambda takes the event, or EventBridge tries again.

@@ -5,7 +5,7 @@ import { type RunRef, runRefSchema } from './workflow.ts';
 
 export const EXECUTION_EVENT_SOURCE = 'aws.states';
 export const EXECUTION_EVENT_TYPE = 'Step Functions Execution Status Change';
-/** The ones that the rule lets through. */
+/** Without its last state: stopped from outside, at its deadline, or by a fault of the machine. The rule's, too. */
 export const ENDED_STATUSES = ['ABORTED', 'TIMED_OUT', 'FAILED'] as const;
 
 /** Left out of the event where the machine's data has a key of the customer's. */
