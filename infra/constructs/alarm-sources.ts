@@ -117,7 +117,8 @@ function functionAlarms(metrics: DeploymentMetrics, { pool, lost_rounds_queue_na
   const invocations = (name: string, look = {}) => metrics.lambda(name, 'Invocations', look);
   const steps = ofKind('step').filter(({ name }) => !FOLLOWING.includes(name));
   return {
-    'functions-throttled': atLeast(5, throttles(metrics, pool)),
+    // Of the account, which has the one pool of concurrency.
+    'functions-throttled': atLeast(5, made('AWS/Lambda', 'Throttles', {})),
     'steps-failing': lasting(20, errorsOf(metrics, 'step', pool)),
     'steps-near-timeout': lasting(90, shareOfTimeout(metrics, steps)),
     'maintenance-failing': lasting(2, errorsOf(metrics, 'maintenance', pool)),
@@ -128,18 +129,6 @@ function functionAlarms(metrics: DeploymentMetrics, { pool, lost_rounds_queue_na
     'pool-stopped': pool ? stopped(invocations('pool'), 3) : undefined,
     'schedules-lost': any(visibleMessages(lost_rounds_queue_name)),
   };
-}
-
-/** Of the account, which has the one pool of concurrency. The pool's second round at once is meant to be refused. */
-function throttles(metrics: DeploymentMetrics, pool: boolean): cloudwatch.IMetric {
-  const all = made('AWS/Lambda', 'Throttles', {});
-  if (!pool) return all;
-  return new cloudwatch.MathExpression({
-    expression: 'SUM([all, -1 * pool])',
-    usingMetrics: { all, pool: metrics.lambda('pool', 'Throttles') },
-    label: 'throttled invocations',
-    period: Duration.minutes(5),
-  });
 }
 
 const ofKind = (kind: FunctionSpec['kind'], pool = true): FunctionSpec[] =>

@@ -118,6 +118,13 @@ describe('alarms', () => {
     for (const name of names) expect(FUNCTIONS.map((spec) => `cognition-${spec.name}`)).toContain(name);
   });
 
+  it('of throttled functions is about all of the account, the pool among them', () => {
+    const alarm = alarmsOf('everything').get('cognition-functions-throttled');
+
+    expect(alarm).toMatchObject({ Namespace: 'AWS/Lambda', MetricName: 'Throttles' });
+    expect(alarm?.Dimensions).toBeUndefined();
+  });
+
   it.each(['sweeper', 'reaper', 'collector', 'pool'])(
     'of the %s goes off when there is nothing at all',
     (id) => {
