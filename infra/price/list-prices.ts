@@ -44,7 +44,6 @@ export const PRICES = {
   log_intake: price(0.5, 1, 'GB', 'CloudWatch pricing, Logs, standard class'),
   log_storage: price(0.03, 1, 'GB-month', 'CloudWatch pricing, Logs'),
   firewall_domains: price(0.0005, 1, 'domain-month', 'Route 53 pricing, Resolver DNS Firewall'),
-  scheduler: price(1, MILLION, 'invocations', 'EventBridge pricing, Scheduler'),
   image_storage: price(0.1, 1, 'GB-month', 'ECR pricing, private repositories'),
   web_acl: price(5, 1, 'web ACL-month', 'WAF pricing'),
   web_acl_rules: price(1, 1, 'rule-month', 'WAF pricing'),

@@ -49,22 +49,20 @@ function alarmMetrics(metrics: unknown): number {
 /** Cost nothing by being there: what they do is paid for by the call, the second or the byte, or not at all. */
 const FREE_AT_REST: readonly RegExp[] = [
   /^AWS::IAM::/,
-  /^AWS::Lambda::(Function|Permission|EventInvokeConfig|LayerVersion)$/,
-  /^AWS::Logs::(LogGroup|ResourcePolicy|MetricFilter|QueryDefinition)$/,
-  /^AWS::ApiGateway::(RestApi|Resource|Method|Deployment|Stage|Account|GatewayResponse|RequestValidator)$/,
-  /^AWS::DynamoDB::(Table|GlobalTable)$/,
+  /^AWS::Lambda::(Function|Permission|EventInvokeConfig)$/,
+  /^AWS::Logs::(LogGroup|ResourcePolicy|MetricFilter)$/,
+  /^AWS::ApiGateway::(RestApi|Resource|Method|Deployment|Stage|Account|GatewayResponse)$/,
+  /^AWS::DynamoDB::Table$/,
   /^AWS::S3::(Bucket|BucketPolicy)$/,
   /^AWS::KMS::Alias$/,
   /^AWS::StepFunctions::StateMachine$/,
-  /^AWS::ECS::(Cluster|TaskDefinition|ClusterCapacityProviderAssociations)$/,
+  /^AWS::ECS::(Cluster|TaskDefinition)$/,
   /^AWS::Events::Rule$/,
-  /^AWS::Scheduler::(Schedule|ScheduleGroup)$/,
   /^AWS::SQS::(Queue|QueuePolicy)$/,
   /^AWS::SNS::(Topic|TopicPolicy|Subscription)$/,
-  /^AWS::EC2::(VPC|Subnet|RouteTable|Route|SubnetRouteTableAssociation|SecurityGroup.*|FlowLog|NetworkAcl.*|VPCDHCPOptionsAssociation|DHCPOptions)$/,
+  /^AWS::EC2::(VPC|Subnet|RouteTable|SubnetRouteTableAssociation|SecurityGroup|SecurityGroupEgress|FlowLog)$/,
   /^AWS::Route53Resolver::(FirewallRuleGroup|FirewallRuleGroupAssociation|FirewallConfig|ResolverQueryLoggingConfig|ResolverQueryLoggingConfigAssociation)$/,
   /^AWS::WAFv2::(WebACLAssociation|LoggingConfiguration)$/,
-  /^AWS::CDK::Metadata$/,
   /^Custom::/,
 ];
 

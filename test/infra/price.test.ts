@@ -99,6 +99,11 @@ describe('the price of runs', () => {
     expect(fargate(2)).toBeCloseTo(2 * fargate(1), 9);
   });
 
+  it('is a fourth more for Fargate on x86, as docs/operating.md says', () => {
+    expect(PRICES.sandbox_cpu_x64.usd / PRICES.sandbox_cpu.usd).toBeCloseTo(1.25, 2);
+    expect(PRICES.sandbox_memory_x64.usd / PRICES.sandbox_memory.usd).toBeCloseTo(1.25, 2);
+  });
+
   it('names the page of AWS for each price', () => {
     for (const { source, usd, per } of Object.values(PRICES)) {
       expect(source).toMatch(/ pricing/);
