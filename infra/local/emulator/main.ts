@@ -3,7 +3,7 @@
  * With `--once` it runs an example instead of waiting, and says how long everything took.
  */
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -113,7 +113,6 @@ async function main(): Promise<number> {
   }
   const began = performance.now();
   const folder = mkdtempSync(join(tmpdir(), 'cognition-emulator-'));
-  mkdirSync(folder, { recursive: true });
   const stops: (() => Promise<void>)[] = [];
   const interrupted = new Promise<number>((resolve) => {
     process.once('SIGINT', () => resolve(130));
