@@ -7,6 +7,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { FUNCTIONS, type FunctionSpec } from '../../../infra/functions/function-table.ts';
+import { environmentGroups } from '../../../shared/contracts/function-environment.ts';
 import { environmentOf, LAMBDA_ENVIRONMENT, makeBundles } from '../../support/function-bundles.ts';
 import { atMost, type BenchRow, median } from '../bench-row.ts';
 
@@ -38,7 +39,10 @@ export async function functionStart(): Promise<BenchRow[]> {
   return rows;
 }
 
-const hasS3 = ({ packages, artifacts }: FunctionSpec): boolean => packages !== 'none' || artifacts !== 'none';
+const hasS3 = (spec: FunctionSpec): boolean => {
+  const groups = environmentGroups(spec);
+  return groups.includes('packages') || groups.includes('artifacts');
+};
 
 function startOf(name: string, module: string): Promise<number> {
   const env = { ...environmentOf(name), ...LAMBDA_ENVIRONMENT, BUNDLE: pathToFileURL(module).href };
