@@ -20,66 +20,74 @@ export interface FunctionEndpointsProps {
  * in the caller's name, and logs and traces leave by Lambda: neither needs a way from here.
  */
 export class FunctionEndpoints extends Construct {
+  readonly #network: ClosedVpc;
+
   constructor(scope: Construct, id: string, { network, storage, sandbox }: FunctionEndpointsProps) {
     super(scope, id);
-    const { account } = Stack.of(this);
-    /** Principals of this account, so that nobody's credentials from elsewhere are of use here. */
-    const own = (actions: string[], resources: string[], conditions: Conditions = {}) =>
-      new iam.PolicyStatement({
-        principals: [new iam.AnyPrincipal()],
-        actions,
-        resources,
-        conditions: {
-          ...conditions,
-          StringEquals: { 'aws:PrincipalAccount': account, ...conditions.StringEquals },
-        },
-      });
-    const gateway = (name: string, service: ec2.GatewayVpcEndpointAwsService) =>
-      new ec2.GatewayVpcEndpoint(this, name, {
-        vpc: network.vpc,
-        service,
-        subnets: [{ subnets: network.functionSubnets }],
-      });
-    gateway('Table', ec2.GatewayVpcEndpointAwsService.DYNAMODB).addToPolicy(
-      own(
-        [
-          'dynamodb:ConditionCheckItem',
-          'dynamodb:DeleteItem',
-          'dynamodb:GetItem',
-          'dynamodb:PutItem',
-          'dynamodb:Query',
-        ],
-        [storage.table.tableArn],
-      ),
-    );
-    const buckets =
-      storage.packages === undefined ? [storage.artifacts] : [storage.artifacts, storage.packages];
-    const objects = gateway('Buckets', ec2.GatewayVpcEndpointAwsService.S3);
-    objects.addToPolicy(
-      own(
-        ['s3:GetObject', 's3:PutObject'],
-        buckets.map((bucket) => bucket.arnForObjects('*')),
-      ),
-    );
-    objects.addToPolicy(
-      own(
+    this.#network = network;
+    this.#reachTable(storage);
+    this.#reachBuckets(storage);
+    this.#reachTasks(sandbox);
+  }
+
+  #reachTable({ table }: StorageStack): void {
+    const actions = [
+      'dynamodb:ConditionCheckItem',
+      'dynamodb:DeleteItem',
+      'dynamodb:GetItem',
+      'dynamodb:PutItem',
+      'dynamodb:Query',
+    ];
+    const endpoint = this.#gateway('Table', ec2.GatewayVpcEndpointAwsService.DYNAMODB);
+    endpoint.addToPolicy(this.#own(actions, [table.tableArn]));
+  }
+
+  #reachBuckets({ artifacts, packages }: StorageStack): void {
+    const buckets = packages === undefined ? [artifacts] : [artifacts, packages];
+    const objects = buckets.map((bucket) => bucket.arnForObjects('*'));
+    const endpoint = this.#gateway('Buckets', ec2.GatewayVpcEndpointAwsService.S3);
+    endpoint.addToPolicy(this.#own(['s3:GetObject', 's3:PutObject'], objects));
+    endpoint.addToPolicy(
+      this.#own(
         ['s3:ListBucket'],
         buckets.map((bucket) => bucket.bucketArn),
       ),
     );
-    const tasks = new ec2.InterfaceVpcEndpoint(this, 'Ecs', {
-      vpc: network.vpc,
+  }
+
+  #reachTasks(sandbox: SandboxStack): void {
+    const endpoint = new ec2.InterfaceVpcEndpoint(this, 'Ecs', {
+      vpc: this.#network.vpc,
       service: ec2.InterfaceVpcEndpointAwsService.ECS,
-      subnets: { subnets: network.endpointSubnets },
-      securityGroups: [network.functionEndpointGroup],
+      subnets: { subnets: this.#network.endpointSubnets },
+      securityGroups: [this.#network.functionEndpointGroup],
       open: false,
     });
     const permissions = taskPermissions(this, sandbox);
     for (const call of CALLS) {
       for (const { actions, resources, conditions } of permissions[call]) {
-        tasks.addToPolicy(own(actions, resources, conditions));
+        endpoint.addToPolicy(this.#own(actions, resources, conditions));
       }
     }
+  }
+
+  #gateway(name: string, service: ec2.GatewayVpcEndpointAwsService): ec2.GatewayVpcEndpoint {
+    const { vpc, functionSubnets: subnets } = this.#network;
+    return new ec2.GatewayVpcEndpoint(this, name, { vpc, service, subnets: [{ subnets }] });
+  }
+
+  /** For principals of this account, so that nobody's credentials from elsewhere are of use here. */
+  #own(actions: string[], resources: string[], conditions: Conditions = {}): iam.PolicyStatement {
+    const { account } = Stack.of(this);
+    return new iam.PolicyStatement({
+      principals: [new iam.AnyPrincipal()],
+      actions,
+      resources,
+      conditions: {
+        ...conditions,
+        StringEquals: { 'aws:PrincipalAccount': account, ...conditions.StringEquals },
+      },
+    });
   }
 }
 

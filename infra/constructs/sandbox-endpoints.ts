@@ -16,48 +16,43 @@ export interface SandboxEndpointsProps {
  * no other.
  */
 export class SandboxEndpoints extends Construct {
+  readonly #network: ClosedVpc;
+
   constructor(scope: Construct, id: string, { network, sandbox }: SandboxEndpointsProps) {
     super(scope, id);
-    const { executionRole, image, logGroup } = sandbox;
-    const byFargate = (actions: string[], resources: string[]): iam.PolicyStatement =>
-      new iam.PolicyStatement({
-        principals: [new iam.AnyPrincipal()],
-        actions,
-        resources,
-        conditions: { ArnEquals: { 'aws:PrincipalArn': executionRole.roleArn } },
-      });
-    const endpoint = (name: string, service: ec2.InterfaceVpcEndpointAwsService) =>
-      new ec2.InterfaceVpcEndpoint(this, name, {
-        vpc: network.vpc,
-        service,
-        subnets: { subnets: network.endpointSubnets },
-        securityGroups: [network.sandboxEndpointGroup],
-        open: false,
-      });
+    this.#network = network;
+    this.#reachRegistry(sandbox);
+    this.#reachLog(sandbox);
+    this.#reachLayers();
+  }
+
+  #reachRegistry({ image, executionRole }: SandboxStack): void {
     const registries = [
-      endpoint('EcrApi', ec2.InterfaceVpcEndpointAwsService.ECR),
-      endpoint('EcrDocker', ec2.InterfaceVpcEndpointAwsService.ECR_DOCKER),
+      this.#interface('EcrApi', ec2.InterfaceVpcEndpointAwsService.ECR),
+      this.#interface('EcrDocker', ec2.InterfaceVpcEndpointAwsService.ECR_DOCKER),
     ];
+    const pull = ['ecr:BatchCheckLayerAvailability', 'ecr:BatchGetImage', 'ecr:GetDownloadUrlForLayer'];
     for (const registry of registries) {
-      registry.addToPolicy(byFargate(['ecr:GetAuthorizationToken'], ['*']));
+      registry.addToPolicy(only(executionRole, ['ecr:GetAuthorizationToken'], '*'));
       // Emulators have the image elsewhere.
-      if (image.repository === undefined) continue;
-      registry.addToPolicy(
-        byFargate(
-          ['ecr:BatchCheckLayerAvailability', 'ecr:BatchGetImage', 'ecr:GetDownloadUrlForLayer'],
-          [image.repository.arn],
-        ),
-      );
+      if (image.repository !== undefined)
+        registry.addToPolicy(only(executionRole, pull, image.repository.arn));
     }
-    endpoint('Logs', ec2.InterfaceVpcEndpointAwsService.CLOUDWATCH_LOGS).addToPolicy(
-      byFargate(['logs:CreateLogStream', 'logs:PutLogEvents'], [logGroup.logGroupArn]),
-    );
-    const layers = new ec2.GatewayVpcEndpoint(this, 'Layers', {
-      vpc: network.vpc,
+  }
+
+  #reachLog({ executionRole, logGroup }: SandboxStack): void {
+    const endpoint = this.#interface('Logs', ec2.InterfaceVpcEndpointAwsService.CLOUDWATCH_LOGS);
+    const actions = ['logs:CreateLogStream', 'logs:PutLogEvents'];
+    endpoint.addToPolicy(only(executionRole, actions, logGroup.logGroupArn));
+  }
+
+  #reachLayers(): void {
+    const endpoint = new ec2.GatewayVpcEndpoint(this, 'Layers', {
+      vpc: this.#network.vpc,
       service: ec2.GatewayVpcEndpointAwsService.S3,
-      subnets: [{ subnets: network.sandboxSubnets }],
+      subnets: [{ subnets: this.#network.sandboxSubnets }],
     });
-    layers.addToPolicy(
+    endpoint.addToPolicy(
       new iam.PolicyStatement({
         // Layers are fetched by signed URLs of ECR's own.
         principals: [new iam.AnyPrincipal()],
@@ -66,7 +61,26 @@ export class SandboxEndpoints extends Construct {
       }),
     );
   }
+
+  #interface(name: string, service: ec2.InterfaceVpcEndpointAwsService): ec2.InterfaceVpcEndpoint {
+    return new ec2.InterfaceVpcEndpoint(this, name, {
+      vpc: this.#network.vpc,
+      service,
+      subnets: { subnets: this.#network.endpointSubnets },
+      securityGroups: [this.#network.sandboxEndpointGroup],
+      open: false,
+    });
+  }
 }
+
+/** For Fargate itself, as it starts a task: a sandbox has no role to call with. */
+const only = (role: iam.IRole, actions: string[], resource: string): iam.PolicyStatement =>
+  new iam.PolicyStatement({
+    principals: [new iam.AnyPrincipal()],
+    actions,
+    resources: [resource],
+    conditions: { ArnEquals: { 'aws:PrincipalArn': role.roleArn } },
+  });
 
 /** Where ECR keeps the layers of all images of a Region. */
 export const layerBucket = (scope: Construct): string =>
