@@ -31,6 +31,7 @@ const POLLED_SECONDS = STANDARD_RUN.launch_seconds + STANDARD_RUN.command_second
 const LOG_BYTES = { function_call: 1_500, request: 350, execution: 12_000, sandbox: 1_000 } as const;
 /** Fargate bills from the pull of the image to the end of the task, at least a minute. */
 const SANDBOX_SECONDS = Math.max(60, STANDARD_RUN.launch_seconds + STANDARD_RUN.command_seconds + 5);
+/** Assumed: table and buckets hold the keys that they were given for some minutes. */
 const KMS_REQUESTS = 5;
 
 export interface RunCost {
@@ -52,54 +53,65 @@ const rounded = (value: number): string => value.toLocaleString('en', { maximumF
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
 /** In the order of the bill, the dearest first. */
-export function priceOfRuns(sandbox: SandboxSize): RunCost[] {
+export const priceOfRuns = (sandbox: SandboxSize): RunCost[] =>
+  [fargateLine(sandbox), ...linesByCall(), ...linesByCount()].toSorted((a, b) => b.usd - a.usd);
+
+/** @param usd of one run. */
+const line = (what: string, amount: string, usd: number): RunCost => ({ what, amount, usd: usd * RUNS });
+
+function fargateLine({ cpu, memory }: SandboxSize): RunCost {
+  const hours = SANDBOX_SECONDS / 3_600;
+  return line(
+    'Fargate',
+    `${SANDBOX_SECONDS} s of ${cpu} vCPU and ${memory} GB`,
+    costOf('sandbox_cpu', hours * cpu) + costOf('sandbox_memory', hours * memory),
+  );
+}
+
+/** What states and requests ask of table and buckets. */
+function linesByCall(): RunCost[] {
   const calls = addCalls(
     ...Object.values(STATE_CALLS),
     ...Object.entries(REQUESTS).map(([name, times]) =>
       timesCalls(REQUEST_CALLS[name] ?? unknown(name), times),
     ),
   );
+  return [
+    line(
+      'DynamoDB',
+      `${calls.write_units} write units, ${calls.read_units} read units`,
+      costOf('table_write_units', calls.write_units) + costOf('table_read_units', calls.read_units),
+    ),
+    line(
+      'S3',
+      `${calls.object_puts} PUT, ${calls.object_gets} GET`,
+      costOf('object_puts', calls.object_puts) + costOf('object_gets', calls.object_gets),
+    ),
+  ];
+}
+
+/** What is paid by how many states and requests there are. */
+function linesByCount(): RunCost[] {
   const requests = sum(Object.values(REQUESTS));
   const functionCalls = requests + Object.keys(STATE_CALLS).length;
   const gbSeconds = functionTime(requests);
-  const hours = SANDBOX_SECONDS / 3_600;
   const logBytes =
     functionCalls * LOG_BYTES.function_call +
     requests * LOG_BYTES.request +
     LOG_BYTES.execution +
     LOG_BYTES.sandbox;
-  const line = (what: string, amount: string, usdOfOne: number): RunCost => ({
-    what,
-    amount,
-    usd: usdOfOne * RUNS,
-  });
   return [
-    line(
-      'Fargate',
-      `${SANDBOX_SECONDS} s of ${sandbox.cpu} vCPU and ${sandbox.memory} GB`,
-      costOf('sandbox_cpu', hours * sandbox.cpu) + costOf('sandbox_memory', hours * sandbox.memory),
-    ),
     line(
       'Lambda',
       `${functionCalls} calls, ${rounded(gbSeconds)} GB-seconds`,
       costOf('function_requests', functionCalls) + costOf('function_time', gbSeconds),
     ),
     line('Step Functions', `${TRANSITIONS} transitions`, costOf('transitions', TRANSITIONS)),
-    line(
-      'DynamoDB',
-      `${calls.write_units} write units, ${calls.read_units} read units`,
-      costOf('table_write_units', calls.write_units) + costOf('table_read_units', calls.read_units),
-    ),
     line('API Gateway', `${requests} requests`, costOf('api_requests', requests)),
     line('CloudWatch Logs', `${rounded(logBytes / 1_000)} KB`, costOf('log_intake', logBytes / 1e9)),
     line('KMS', `${KMS_REQUESTS} requests`, costOf('key_requests', KMS_REQUESTS)),
-    line(
-      'S3',
-      `${calls.object_puts} PUT, ${calls.object_gets} GET`,
-      costOf('object_puts', calls.object_puts) + costOf('object_gets', calls.object_gets),
-    ),
     line('X-Ray', '1 trace', costOf('traces', 1)),
-  ].toSorted((a, b) => b.usd - a.usd);
+  ];
 }
 
 /** GB-seconds of one run. */
