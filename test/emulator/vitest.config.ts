@@ -3,12 +3,22 @@ import { defineConfig } from 'vitest/config';
 
 const common = {
   root: fileURLToPath(new URL('../../', import.meta.url)),
-  testTimeout: 120_000,
+  testTimeout: 180_000,
   hookTimeout: 120_000,
   pool: 'forks',
 } as const;
 
-const BESIDE_EACH_OTHER = { maxWorkers: 3, sequence: { groupOrder: 0 } } as const;
+/** @param group those of one run at the same time, in the order of their numbers. */
+const project = (name: string, group: number, maxWorkers: number) => ({
+  test: {
+    ...common,
+    name,
+    include: [`test/emulator/${name}/**/*.test.ts`],
+    globalSetup: ['test/emulator/support/provide-facts.ts'],
+    maxWorkers,
+    sequence: { groupOrder: group },
+  },
+});
 
 export default defineConfig({
   test: {
@@ -21,39 +31,19 @@ export default defineConfig({
           name: 'blackbox',
           include: ['test/blackbox/**/*.test.ts'],
           globalSetup: ['test/support/target.ts'],
-          ...BESIDE_EACH_OTHER,
+          maxWorkers: 3,
+          sequence: { groupOrder: 0 },
         },
       },
-      {
-        test: {
-          ...common,
-          name: 'contract',
-          include: ['test/emulator/contract/**/*.test.ts'],
-          globalSetup: ['test/emulator/support/provide-facts.ts'],
-          ...BESIDE_EACH_OTHER,
-        },
-      },
-      {
-        // Of a deployment of its own.
-        test: {
-          ...common,
-          name: 'deployment',
-          include: ['test/emulator/deployment/**/*.test.ts'],
-          globalSetup: ['test/emulator/support/provide-facts.ts'],
-          ...BESIDE_EACH_OTHER,
-        },
-      },
-      {
-        // One at a time: each says what is to go wrong for everybody.
-        test: {
-          ...common,
-          name: 'emulator',
-          include: ['test/emulator/*.test.ts'],
-          globalSetup: ['test/emulator/support/provide-facts.ts'],
-          maxWorkers: 1,
-          sequence: { groupOrder: 1 },
-        },
-      },
+      project('contract', 0, 3),
+      // Of a deployment of its own.
+      project('deployment', 0, 3),
+      // With other code in the functions.
+      project('steps', 1, 1),
+      // Each disturbs its own scope only.
+      project('faults', 2, 2),
+      // What counts every call, or sends them elsewhere.
+      project('alone', 3, 1),
     ],
   },
 });

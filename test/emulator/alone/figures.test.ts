@@ -1,10 +1,10 @@
 /** What a run costs, counted on the wire: calls of each service, states of the machine, and time that is our own. */
 import type { HistoryEvent } from '@aws-sdk/client-sfn';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Api } from '../support/api.ts';
-import { scopeWithSkill, scriptRun } from '../support/run-scope.ts';
-import { deployed } from './support/deployed.ts';
-import type { SeenCall } from './support/fault-rules.ts';
+import type { Api } from '../../support/api.ts';
+import { scopeWithSkill, scriptRun } from '../../support/run-scope.ts';
+import { deployed } from '../support/deployed.ts';
+import type { SeenCall } from '../support/fault-rules.ts';
 
 const cognition = deployed();
 const SCRIPTS = { 'scripts/x.sh': 'echo hello; echo hello > /outputs/hello' };

@@ -1,10 +1,10 @@
 /** Where the emulator's API Gateway knows who calls: a role's session asserts what the role is bound to, and no more. */
 import { describe, expect, inject, it } from 'vitest';
-import { Api } from '../support/api.ts';
-import { expectProblem } from '../support/expect-problem.ts';
-import { freshScope } from '../support/fresh-scope.ts';
-import { assumeTestRole, ROLE_SCOPE } from './support/capabilities.ts';
-import { deployed } from './support/deployed.ts';
+import { Api } from '../../support/api.ts';
+import { expectProblem } from '../../support/expect-problem.ts';
+import { freshScope } from '../../support/fresh-scope.ts';
+import { assumeTestRole, ROLE_SCOPE } from '../support/capabilities.ts';
+import { deployed } from '../support/deployed.ts';
 
 const cognition = deployed();
 const { role, api: endpoint, emulator } = inject('deployment');

@@ -1,14 +1,14 @@
 /** A function that fails in every state of the machine: by a fault that passes, by its process's death, by a bug. */
 import type { HistoryEvent } from '@aws-sdk/client-sfn';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { FUNCTIONS } from '../../infra/functions/function-table.ts';
-import { scopeFingerprint } from '../../shared/domain/scope.ts';
-import type { Answer, Api } from '../support/api.ts';
-import { scopeWithSkill, scriptRun } from '../support/run-scope.ts';
-import { deployed } from './support/deployed.ts';
-import type { FunctionFault } from './support/fault-rules.ts';
-import { bundleOf, faultyCode } from './support/faulty-code.ts';
-import { expectRunsClosed } from './support/run-closed.ts';
+import { FUNCTIONS } from '../../../infra/functions/function-table.ts';
+import { scopeFingerprint } from '../../../shared/domain/scope.ts';
+import type { Answer, Api } from '../../support/api.ts';
+import { scopeWithSkill, scriptRun } from '../../support/run-scope.ts';
+import { deployed } from '../support/deployed.ts';
+import type { FunctionFault } from '../support/fault-rules.ts';
+import { bundleOf, faultyCode } from '../support/faulty-code.ts';
+import { expectRunsClosed } from '../support/run-closed.ts';
 
 const cognition = deployed();
 const { functions, faults } = cognition;

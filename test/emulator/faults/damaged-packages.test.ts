@@ -1,12 +1,12 @@
 /** Package objects that somebody deletes or changes behind the product's back. */
 import { DeleteObjectCommand, GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { scopeFingerprint } from '../../shared/domain/scope.ts';
-import type { Api } from '../support/api.ts';
-import { scopeWithSkill, shellRun } from '../support/run-scope.ts';
-import { skillFiles } from '../support/skill-files.ts';
-import { deployed } from './support/deployed.ts';
-import { expectRunsClosed } from './support/run-closed.ts';
+import { scopeFingerprint } from '../../../shared/domain/scope.ts';
+import type { Api } from '../../support/api.ts';
+import { scopeWithSkill, shellRun } from '../../support/run-scope.ts';
+import { skillFiles } from '../../support/skill-files.ts';
+import { deployed } from '../support/deployed.ts';
+import { expectRunsClosed } from '../support/run-closed.ts';
 
 const cognition = deployed();
 const Bucket = cognition.facts.packages_bucket;

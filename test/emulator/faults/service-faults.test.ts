@@ -1,11 +1,11 @@
 /** Services that are too busy, and replies that are lost: runs still end well, and nothing happens twice. */
 import { describe, expect, it } from 'vitest';
-import { scopeFingerprint } from '../../shared/domain/scope.ts';
-import type { Answer, Api } from '../support/api.ts';
-import { scopeWithSkill, scriptRun } from '../support/run-scope.ts';
-import { deployed } from './support/deployed.ts';
-import type { FaultRule } from './support/fault-rules.ts';
-import { expectRunsClosed } from './support/run-closed.ts';
+import { scopeFingerprint } from '../../../shared/domain/scope.ts';
+import type { Answer, Api } from '../../support/api.ts';
+import { scopeWithSkill, scriptRun } from '../../support/run-scope.ts';
+import { deployed } from '../support/deployed.ts';
+import type { FaultRule } from '../support/fault-rules.ts';
+import { expectRunsClosed } from '../support/run-closed.ts';
 
 const cognition = deployed();
 const { faults } = cognition;

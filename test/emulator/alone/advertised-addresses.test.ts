@@ -7,15 +7,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   type LocalFargateProcess,
   startLocalFargate,
-} from '../../infra/local/emulator/start-local-fargate.ts';
-import { SANDBOX_PORT } from '../../shared/contracts/daemon.ts';
-import { sandboxRowSchema } from '../../shared/contracts/rows.ts';
-import { KEYS } from '../../shared/domain/row-keys.ts';
-import { scopeFingerprint } from '../../shared/domain/scope.ts';
-import { scopeWithAgent, shellRun } from '../support/run-scope.ts';
-import { deployed } from './support/deployed.ts';
-import type { Variables } from './support/deployed-functions.ts';
-import { type Elsewhere, openElsewhere } from './support/elsewhere.ts';
+} from '../../../infra/local/emulator/start-local-fargate.ts';
+import { SANDBOX_PORT } from '../../../shared/contracts/daemon.ts';
+import { sandboxRowSchema } from '../../../shared/contracts/rows.ts';
+import { KEYS } from '../../../shared/domain/row-keys.ts';
+import { scopeFingerprint } from '../../../shared/domain/scope.ts';
+import { scopeWithAgent, shellRun } from '../../support/run-scope.ts';
+import { deployed } from '../support/deployed.ts';
+import type { Variables } from '../support/deployed-functions.ts';
+import { type Elsewhere, openElsewhere } from '../support/elsewhere.ts';
 
 const cognition = deployed();
 const { functions } = cognition;

@@ -2,10 +2,10 @@
 import { StopTaskCommand } from '@aws-sdk/client-ecs';
 import { StopExecutionCommand } from '@aws-sdk/client-sfn';
 import { describe, expect, it } from 'vitest';
-import type { Api } from '../support/api.ts';
-import { scopeWithAgent, shellRun } from '../support/run-scope.ts';
-import { deployed } from './support/deployed.ts';
-import { expectRunsClosed } from './support/run-closed.ts';
+import type { Api } from '../../support/api.ts';
+import { scopeWithAgent, shellRun } from '../../support/run-scope.ts';
+import { deployed } from '../support/deployed.ts';
+import { expectRunsClosed } from '../support/run-closed.ts';
 
 const cognition = deployed();
 

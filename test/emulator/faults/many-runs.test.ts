@@ -1,8 +1,8 @@
 /** Many runs at once, and many that want the same skill in the same moment. */
 import { describe, expect, it } from 'vitest';
-import { scopeWithSkill, scriptRun } from '../support/run-scope.ts';
-import { deployed } from './support/deployed.ts';
-import { expectRunsClosed } from './support/run-closed.ts';
+import { scopeWithSkill, scriptRun } from '../../support/run-scope.ts';
+import { deployed } from '../support/deployed.ts';
+import { expectRunsClosed } from '../support/run-closed.ts';
 
 const cognition = deployed();
 
