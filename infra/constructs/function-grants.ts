@@ -9,7 +9,9 @@ import type * as sfn from 'aws-cdk-lib/aws-stepfunctions';
 import type { Construct } from 'constructs';
 import type { FunctionSpec } from '../functions/function-table.ts';
 import type { FunctionContext } from './cognition-function.ts';
+import { tableGrants } from './table-grants.ts';
 import { taskPermissions } from './task-permissions.ts';
+import { via } from './via-service.ts';
 
 export interface FunctionGrantsProps {
   readonly spec: FunctionSpec;
@@ -32,56 +34,6 @@ export function functionGrants(scope: Construct, props: FunctionGrantsProps): ia
 const allow = (actions: string[], resources: string[], conditions?: iam.Conditions): iam.PolicyStatement =>
   new iam.PolicyStatement({ actions, resources, ...(conditions === undefined ? {} : { conditions }) });
 
-/** Of the partitions that hold private keys, one a sandbox. */
-const SANDBOX_KEYS = { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': ['sandbox-key#*'] } };
-
-/** All that the table's adapter calls: a transaction needs the actions of its parts, and there is no scan. */
-function tableGrants(stack: Stack, spec: FunctionSpec, { storage }: FunctionContext): iam.PolicyStatement[] {
-  const actions = [
-    'dynamodb:ConditionCheckItem',
-    'dynamodb:DeleteItem',
-    'dynamodb:GetItem',
-    'dynamodb:PutItem',
-    'dynamodb:Query',
-  ];
-  const { tableArn } = storage.table;
-  return [
-    allow(actions, [tableArn]),
-    // The table encrypts in the caller's name.
-    allow(
-      [
-        'kms:Decrypt',
-        'kms:DescribeKey',
-        'kms:Encrypt',
-        'kms:GenerateDataKey',
-        'kms:ReEncryptFrom',
-        'kms:ReEncryptTo',
-      ],
-      [storage.key.keyArn],
-      via(stack, 'dynamodb'),
-    ),
-    ...(spec.sandbox_keys ? [] : keyDenials(spec, actions, tableArn)),
-  ];
-}
-
-/** Who ends sandboxes deletes their keys, unseen. */
-function keyDenials(spec: FunctionSpec, actions: string[], tableArn: string): iam.PolicyStatement[] {
-  const deny = (denied: string[], conditions: iam.Conditions) =>
-    new iam.PolicyStatement({ effect: iam.Effect.DENY, actions: denied, resources: [tableArn], conditions });
-  if (!spec.ecs.includes('StopTask')) return [deny(actions, SANDBOX_KEYS)];
-  return [
-    deny(
-      actions.filter((action) => action !== 'dynamodb:DeleteItem'),
-      SANDBOX_KEYS,
-    ),
-    // A deletion can be asked for what it deletes.
-    deny(['dynamodb:DeleteItem'], {
-      ...SANDBOX_KEYS,
-      StringEquals: { 'dynamodb:ReturnValues': 'ALL_OLD' },
-    }),
-  ];
-}
-
 function packageGrants(
   stack: Stack,
   { packages }: FunctionSpec,
@@ -98,18 +50,25 @@ function packageGrants(
   ];
 }
 
+/** Each side of the bucket by itself: who keeps what a sandbox has put out cannot plant what another will take in. */
 function artifactGrants(
   stack: Stack,
-  { artifacts }: FunctionSpec,
+  { artifacts, inputs }: FunctionSpec,
   { storage }: FunctionContext,
 ): iam.PolicyStatement[] {
-  if (artifacts === 'none') return [];
-  const objects = ['artifacts/*', 'inputs/*'].map((below) => storage.artifacts.arnForObjects(below));
-  return [
-    ...(artifacts === 'write' ? [] : readObjects(storage.artifacts, objects)),
-    ...(artifacts === 'read' ? [] : [allow(['s3:PutObject'], objects)]),
-    objectKey(stack, storage, artifacts),
+  const sides = [
+    { access: artifacts, below: 'artifacts/*' },
+    { access: inputs, below: 'inputs/*' },
   ];
+  return sides.flatMap(({ access, below }) => {
+    if (access === 'none') return [];
+    const objects = [storage.artifacts.arnForObjects(below)];
+    return [
+      ...(access === 'write' ? [] : readObjects(storage.artifacts, objects)),
+      ...(access === 'read' ? [] : [allow(['s3:PutObject'], objects)]),
+      objectKey(stack, storage, access),
+    ];
+  });
 }
 
 /** Without the right to list, S3 answers for what is missing as for what is forbidden. */
@@ -127,11 +86,6 @@ function objectKey(
   const writing = access === 'read' ? [] : ['kms:GenerateDataKey'];
   return allow([...reading, ...writing], [key.keyArn], via(stack, 's3'));
 }
-
-/** The key, but only as that service uses it. */
-const via = (stack: Stack, service: string): iam.Conditions => ({
-  StringEquals: { 'kms:ViaService': `${service}.${stack.region}.amazonaws.com` },
-});
 
 function taskGrants(
   scope: Construct,

@@ -17,10 +17,15 @@ export interface FunctionSpec {
   readonly memory_mb: number;
   readonly timeout_seconds: number;
   readonly table: 'none' | 'read_write';
+  /** Whether it may touch rows of skills, agents and inputs; who only looks after runs and their sandboxes may not. */
+  readonly registry: boolean;
   /** Whether it may read the private keys of sandboxes. */
   readonly sandbox_keys: boolean;
   readonly packages: 'none' | 'read' | 'read_write' | 'delete';
-  readonly artifacts: 'none' | 'read' | 'write' | 'read_write';
+  /** What runs have put out. */
+  readonly artifacts: 'none' | 'read' | 'write';
+  /** What callers have uploaded for runs. */
+  readonly inputs: 'none' | 'read' | 'read_write';
   readonly ecs: readonly EcsCall[];
   readonly starts_runs: boolean;
 }
@@ -29,9 +34,11 @@ const NOTHING = {
   vpc: false,
   memory_mb: 1_024,
   table: 'read_write',
+  registry: false,
   sandbox_keys: false,
   packages: 'none',
   artifacts: 'none',
+  inputs: 'none',
   ecs: [],
   starts_runs: false,
 } as const satisfies Partial<FunctionSpec>;
@@ -49,6 +56,7 @@ type Own = Pick<FunctionSpec, 'name'> & Partial<FunctionSpec>;
 const api = (own: Own): FunctionSpec => ({
   ...NOTHING,
   kind: 'api',
+  registry: true,
   handler: `functions/api/${own.name}.ts`,
   timeout_seconds: API_SECONDS,
   ...own,
@@ -73,9 +81,9 @@ export const FUNCTIONS: readonly FunctionSpec[] = [
   api({ name: 'skill-validations', table: 'none', memory_mb: ONE_CORE_MB }),
   api({ name: 'agents' }),
   api({ name: 'runs', packages: 'read', artifacts: 'read', ecs: STOPPING, starts_runs: true }),
-  api({ name: 'artifacts', artifacts: 'read_write' }),
+  api({ name: 'artifacts', inputs: 'read_write' }),
 
-  step({ name: 'pin-manifest', packages: 'read' }),
+  step({ name: 'pin-manifest', registry: true, packages: 'read' }),
   step({
     name: 'launch-sandbox',
     vpc: true,
@@ -90,7 +98,7 @@ export const FUNCTIONS: readonly FunctionSpec[] = [
     timeout_seconds: 280,
     sandbox_keys: true,
     packages: 'read',
-    artifacts: 'read',
+    inputs: 'read',
     ecs: ['DescribeTasks'],
   }),
   step({ name: 'execute', vpc: true, sandbox_keys: true, ecs: ['DescribeTasks'] }),
@@ -110,7 +118,7 @@ export const FUNCTIONS: readonly FunctionSpec[] = [
   maintenance({ name: 'execution-ended', timeout_seconds: 60, ecs: STOPPING }),
   maintenance({ name: 'sweeper', ecs: STOPPING, starts_runs: true }),
   maintenance({ name: 'reaper', ecs: STOPPING }),
-  maintenance({ name: 'gc', packages: 'delete', timeout_seconds: 900 }),
+  maintenance({ name: 'gc', registry: true, packages: 'delete', timeout_seconds: 900 }),
   maintenance({
     name: 'pool',
     vpc: true,

@@ -85,6 +85,7 @@ export interface FunctionNeeds {
   readonly table: string;
   readonly packages: string;
   readonly artifacts: string;
+  readonly inputs: string;
   readonly ecs: readonly string[];
   readonly starts_runs: boolean;
 }
@@ -97,7 +98,7 @@ export function environmentGroups(needs: FunctionNeeds): readonly EnvironmentGro
     ['base', true],
     ['caller', needs.kind === 'api'],
     ['table', needs.table !== 'none'],
-    ['artifacts', needs.artifacts !== 'none'],
+    ['artifacts', needs.artifacts !== 'none' || needs.inputs !== 'none'],
     ['packages', needs.packages !== 'none'],
     ['orchestrator', needs.starts_runs],
     ['quotas', needs.name === 'runs'],

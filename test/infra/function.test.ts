@@ -235,8 +235,8 @@ describe('what a function may do', () => {
     expect(has('ecs:ListTasks')).toBe(spec.ecs.includes('ListTasks'));
     expect(has('states:StartExecution')).toBe(spec.starts_runs);
     expect(has('ec2:CreateNetworkInterface')).toBe(spec.vpc);
-    const reads = (s3 && /read/.test(spec.packages)) || /read/.test(spec.artifacts);
-    const writes = (s3 && /write/.test(spec.packages)) || /write/.test(spec.artifacts);
+    const reads = (s3 && /read/.test(spec.packages)) || /read/.test(`${spec.artifacts} ${spec.inputs}`);
+    const writes = (s3 && /write/.test(spec.packages)) || /write/.test(`${spec.artifacts} ${spec.inputs}`);
     expect(has('s3:GetObject')).toBe(reads);
     expect(has('s3:PutObject')).toBe(writes);
     expect(has('s3:DeleteObject')).toBe(s3 && spec.packages === 'delete');
@@ -266,8 +266,10 @@ describe('what a function may do', () => {
   it('is never to see the key of a sandbox, but for those that talk to one', () => {
     for (const spec of FUNCTIONS) {
       const denied = statements(spec, 'everything').filter(
-        ({ effect, actions }) =>
-          effect === 'Deny' && actions.some((action) => action.startsWith('dynamodb:')),
+        ({ effect, actions, conditions }) =>
+          effect === 'Deny' &&
+          actions.some((action) => action.startsWith('dynamodb:')) &&
+          JSON.stringify(conditions).includes('sandbox-key#'),
       );
       if (spec.sandbox_keys || spec.table === 'none') {
         expect(denied, spec.name).toEqual([]);

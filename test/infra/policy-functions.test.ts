@@ -1,101 +1,17 @@
-/** What the roles of functions may do, asked of a policy simulator: keys of sandboxes, scans, roles for tasks. */
-import { runSimulation } from '@cloud-copilot/iam-simulate';
+/** What the roles of functions may do: rows of others, keys of sandboxes, scans, objects, roles for tasks. */
 import { describe, expect, it } from 'vitest';
-import { FUNCTIONS, type FunctionSpec } from '../../infra/functions/function-table.ts';
+import { FUNCTIONS } from '../../infra/functions/function-table.ts';
 import { KEYS } from '../../shared/domain/row-keys.ts';
-import { ACCOUNT, resourcesOf, type StackTemplate, variant } from './support/synthesize.ts';
-
-const REGION = 'eu-central-1';
-const TABLE = `arn:aws:dynamodb:${REGION}:${ACCOUNT}:table/cognition-storage-Table`;
-const EXECUTION_ROLE = `arn:aws:iam::${ACCOUNT}:role/cognition-sandbox-ExecutionRole`;
-const CLUSTER = `arn:aws:ecs:${REGION}:${ACCOUNT}:cluster/cognition`;
-const KEY = `arn:aws:kms:${REGION}:${ACCOUNT}:key/11111111-2222-3333-4444-555555555555`;
-
-/** By what the name of a reference holds. */
-const REFERENCES: readonly (readonly [RegExp, string])[] = [
-  [/Table[0-9A-F]{8}/, TABLE],
-  [/ExecutionRole/, EXECUTION_ROLE],
-  [/Cluster/, CLUSTER],
-  [/Key[0-9A-F]{8}/, KEY],
-  [/Packages/, 'arn:aws:s3:::packages'],
-  [/Artifacts/, 'arn:aws:s3:::artifacts'],
-  [/Logs/, `arn:aws:logs:${REGION}:${ACCOUNT}:log-group:of-the-function`],
-  [/DeadLetters/, `arn:aws:sqs:${REGION}:${ACCOUNT}:dead-letters`],
-  [/Runs/, `arn:aws:states:${REGION}:${ACCOUNT}:stateMachine:cognition-runs`],
-];
-const PSEUDO: Readonly<Record<string, string>> = {
-  'AWS::Region': REGION,
-  'AWS::AccountId': ACCOUNT,
-  'AWS::Partition': 'aws',
-};
-
-/** Intrinsic functions as text that a policy can hold. */
-function resolved(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(resolved);
-  if (typeof value !== 'object' || value === null) return value;
-  const [[name, of] = ['', undefined], ...others] = Object.entries(value);
-  if (others.length > 0 || (name !== 'Ref' && !name.startsWith('Fn::'))) {
-    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, resolved(one)]));
-  }
-  if (name === 'Ref' && typeof of === 'string' && of in PSEUDO) return PSEUDO[of];
-  if (name === 'Fn::Join') return (resolved(of[1]) as string[]).join(of[0]);
-  if (name === 'Fn::Select') return (resolved(of[1]) as string[])[Number(of[0])];
-  if (name === 'Fn::Split') return String(resolved(of[1])).split(of[0]);
-  const found = REFERENCES.find(([pattern]) => pattern.test(JSON.stringify(of)));
-  if (found === undefined) throw new Error(`what is ${JSON.stringify(value)}?`);
-  return found[1];
-}
-
-function policyOf(spec: FunctionSpec): unknown {
-  const templates = [...variant('everything').templates.values()];
-  for (const template of templates) {
-    const made = resourcesOf(template, 'AWS::Lambda::Function').find(
-      ({ Properties }) => Properties?.FunctionName === `cognition-${spec.name}`,
-    );
-    if (made !== undefined) return rolePolicy(template, made.Properties?.Role);
-  }
-  throw new Error(`no function ${spec.name}`);
-}
-
-function rolePolicy(template: StackTemplate, role: unknown): unknown {
-  const [roleId] = (role as { 'Fn::GetAtt': [string, string] })['Fn::GetAtt'];
-  const policies = resourcesOf(template, 'AWS::IAM::Policy').filter(({ Properties }) =>
-    JSON.stringify(Properties?.Roles).includes(`"${roleId}"`),
-  );
-  expect(policies.length).toBe(1);
-  return resolved(policies[0]?.Properties?.PolicyDocument);
-}
-
-async function may(
-  spec: FunctionSpec,
-  action: string,
-  resource: string,
-  contextVariables: Record<string, string | string[]> = {},
-): Promise<boolean> {
-  const answer = await runSimulation(
-    {
-      request: {
-        principal: `arn:aws:sts::${ACCOUNT}:assumed-role/${spec.name}/cognition-${spec.name}`,
-        action,
-        resource: { resource, accountId: ACCOUNT },
-        contextVariables,
-      },
-      identityPolicies: [{ name: 'role', policy: policyOf(spec) }],
-      serviceControlPolicies: [],
-      resourceControlPolicies: [],
-    },
-    {},
-  );
-  if (answer.resultType !== 'single') throw new Error(`${action} ${resource}: ${JSON.stringify(answer)}`);
-  return answer.overallResult === 'Allowed';
-}
+import { CLUSTER, EXECUTION_ROLE, may, OUTPUTS, REGION, TABLE } from './support/policy-simulator.ts';
+import { ACCOUNT } from './support/synthesize.ts';
 
 const WITH_TABLE = FUNCTIONS.filter(({ table }) => table !== 'none').map(
   (spec) => [spec.name, spec] as const,
 );
 const leading = (...keys: string[]) => ({ 'dynamodb:LeadingKeys': keys });
 const A_KEY = KEYS.sandboxKey('01ARZ3NDEKTSV4RRFFQ69G5FAV').pk;
-const A_ROW = KEYS.run('f'.repeat(52), 'r').pk;
+const SCOPE = 'f'.repeat(52);
+const A_ROW = KEYS.run(SCOPE, 'r').pk;
 
 describe.each(WITH_TABLE)('the table, for %s', (_name, spec) => {
   it('is open for rows, all but those with keys of sandboxes', async () => {
@@ -117,6 +33,42 @@ describe.each(WITH_TABLE)('the table, for %s', (_name, spec) => {
 
   it('shows no key among other rows', async () => {
     expect(await may(spec, 'dynamodb:GetItem', TABLE, leading(A_ROW, A_KEY))).toBe(spec.sandbox_keys);
+  });
+
+  it('is closed where skills, agents and inputs are, for those that only look after runs', async () => {
+    const rows = [
+      KEYS.skills(SCOPE),
+      KEYS.revisions(SCOPE, 's'),
+      KEYS.objects(SCOPE, 'd'),
+      KEYS.agents(SCOPE),
+      KEYS.inputArtifact(SCOPE, 'a').pk,
+      KEYS.idempotency(SCOPE, 'h').pk,
+      ...KEYS.objectIndex(),
+      ...KEYS.deletedSkills(),
+    ];
+    for (const action of ['GetItem', 'Query', 'PutItem', 'DeleteItem', 'ConditionCheckItem']) {
+      for (const row of rows) {
+        expect(await may(spec, `dynamodb:${action}`, TABLE, leading(row)), `${action} ${row}`).toBe(
+          spec.registry,
+        );
+      }
+    }
+  });
+
+  it('takes a package from those that publish, and shows it to those that place it', async () => {
+    const a_package = leading(KEYS.blob(`package#${SCOPE}#sha256:${'0'.repeat(64)}`));
+    const can = (action: string) => may(spec, `dynamodb:${action}`, TABLE, a_package);
+
+    expect(await can('PutItem')).toBe(spec.packages === 'read_write');
+    expect(await can('DeleteItem')).toBe(['read_write', 'delete'].includes(spec.packages));
+    for (const action of ['GetItem', 'Query']) expect(await can(action)).toBe(spec.packages !== 'none');
+  });
+
+  it('is open for pools, whatever a profile is called', async () => {
+    for (const profile of ['object', 'revision', 'skill', 'package']) {
+      const pool = KEYS.pools(profile, `sha256:${'0'.repeat(64)}/0123456789abcdef`);
+      expect(await may(spec, 'dynamodb:Query', TABLE, leading(pool)), profile).toBe(true);
+    }
   });
 
   it.each([
@@ -164,5 +116,19 @@ describe.each(FUNCTIONS.map((spec) => [spec.name, spec] as const))('tasks, for %
       spec.ecs.includes('StopTask'),
     );
     expect(await may(spec, 'ecs:StopTask', task('other'), { 'ecs:cluster': `${CLUSTER}-other` })).toBe(false);
+  });
+});
+
+describe.each(FUNCTIONS.map((spec) => [spec.name, spec] as const))('objects, for %s', (_name, spec) => {
+  it.each(['artifacts', 'inputs'] as const)('are read and written as its row says: %s', async (side) => {
+    const can = (action: string) => may(spec, `s3:${action}`, `${OUTPUTS}/${side}/${SCOPE}/an-object`);
+
+    expect(await can('GetObject')).toBe(/read/.test(spec[side]));
+    expect(await can('PutObject')).toBe(/write/.test(spec[side]));
+    expect(await can('DeleteObject')).toBe(false);
+  });
+
+  it('are never both: nobody who writes what a run put out writes what another takes in', () => {
+    expect([spec.artifacts, spec.inputs].filter((access) => /write/.test(access)).length).toBeLessThan(2);
   });
 });

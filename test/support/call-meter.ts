@@ -23,12 +23,20 @@ function itemBytes(key: { pk: string; sk: string }, { data, bytes, expires_at }:
   );
 }
 
+const WRITE_ACTIONS = {
+  put: 'dynamodb:PutItem',
+  delete: 'dynamodb:DeleteItem',
+  check: 'dynamodb:ConditionCheckItem',
+} as const;
+
 const units = (bytes: number, unit: number): number => Math.max(1, Math.ceil(bytes / unit));
 
 export class CallMeter {
   readonly sections = new Map<string, Calls>();
   /** How often each was begun. */
   readonly begun = new Map<string, number>();
+  /** What each asked for, as IAM sees it: action, and partition of the table or key of an object. */
+  readonly touched = new Map<string, Set<string>>();
   #section = 'before';
 
   begin(section: string): void {
@@ -40,6 +48,11 @@ export class CallMeter {
   #add(calls: Partial<Calls>): void {
     const before = this.sections.get(this.#section) ?? NO_CALLS;
     this.sections.set(this.#section, addCalls(before, { ...NO_CALLS, ...calls }));
+  }
+
+  #touch(action: string, what: string): void {
+    const before = this.touched.get(this.#section) ?? new Set();
+    this.touched.set(this.#section, before.add(`${action} ${what}`));
   }
 
   table(inner: TableStore): TableStore {
@@ -54,16 +67,19 @@ export class CallMeter {
     };
     return {
       get: async (key) => {
+        this.#touch('dynamodb:GetItem', key.pk);
         this.#add({ table_reads: 1, read_units: units(await sizeOf(key), 4 * KB) });
         return inner.get(key);
       },
       query: async (pk, options) => {
+        this.#touch('dynamodb:Query', pk);
         const result = await inner.query(pk, options);
         const bytes = result.rows.reduce((sum, row) => sum + itemBytes(row, row), 0);
         this.#add({ table_reads: 1, read_units: units(bytes, 4 * KB) });
         return result;
       },
       transact: async (writes) => {
+        for (const { kind, key } of writes) this.#touch(WRITE_ACTIONS[kind], key.pk);
         const sizes = await Promise.all(writes.map(writeUnits));
         const total = sizes.reduce((sum, size) => sum + size, 0);
         this.#add(costOf(writes, total));
@@ -73,25 +89,27 @@ export class CallMeter {
   }
 
   objects(inner: ObjectStore): ObjectStore {
-    const put = <T>(work: Promise<T>): Promise<T> => {
+    const put = <T>(key: string, work: Promise<T>): Promise<T> => {
+      this.#touch('s3:PutObject', key);
       this.#add({ object_puts: 1 });
       return work;
     };
-    const get = <T>(work: Promise<T>): Promise<T> => {
+    const get = <T>(key: string, work: Promise<T>): Promise<T> => {
+      this.#touch('s3:GetObject', key);
       this.#add({ object_gets: 1 });
       return work;
     };
     return {
-      put: (object) => put(inner.put(object)),
-      replace: (object) => put(inner.replace(object)),
-      get: (key) => get(inner.get(key)),
-      head: (key) => get(inner.head(key)),
+      put: (object) => put(object.key, inner.put(object)),
+      replace: (object) => put(object.key, inner.replace(object)),
+      get: (key) => get(key, inner.get(key)),
+      head: (key) => get(key, inner.head(key)),
       // Not paid for.
       delete: (key) => inner.delete(key),
       // Paid like a put.
-      list: (prefix, after) => put(inner.list(prefix, after)),
+      list: (prefix, after) => put(prefix, inner.list(prefix, after)),
       // Signed here; whoever fetches it makes a call.
-      downloadUrl: (key, options) => get(inner.downloadUrl(key, options)),
+      downloadUrl: (key, options) => get(key, inner.downloadUrl(key, options)),
     };
   }
 

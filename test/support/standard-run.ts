@@ -23,6 +23,8 @@ import {
 
 export interface CountedRun {
   readonly sections: ReadonlyMap<string, Calls>;
+  /** By section, as CallMeter has it. */
+  readonly touched: ReadonlyMap<string, ReadonlySet<string>>;
   /** States entered, choices included, as Step Functions bills them. */
   readonly transitions: number;
   readonly run: { readonly status: string; readonly timings: Readonly<Record<string, string | null>> };
@@ -63,7 +65,7 @@ export async function countStandardRun(
   await ask('getRunArtifacts, bytes', { params, query: { path: 'report.json' } });
   const looped = LOOPED.reduce((sum, state) => sum + (meter.begun.get(state) ?? 0), 0);
   const entered = Object.keys(STEP_HANDLERS).reduce((sum, state) => sum + (meter.begun.get(state) ?? 0), 0);
-  return { sections: meter.sections, transitions: entered + looped, run };
+  return { sections: meter.sections, touched: meter.touched, transitions: entered + looped, run };
 }
 
 async function prepare(backend: Backend, waits: Waits) {

@@ -63,11 +63,17 @@ describe.each(FUNCTIONS)('the bundle of $name', (spec: FunctionSpec) => {
       sandboxes: importsOf(name, /adapters\/sandbox\/http-sandbox-client/).length > 0,
     }).toEqual({
       dynamodb: spec.table !== 'none',
-      s3: spec.packages !== 'none' || spec.artifacts !== 'none',
+      s3: spec.packages !== 'none' || spec.artifacts !== 'none' || spec.inputs !== 'none',
       ecs: spec.ecs.length > 0,
       sfn: spec.starts_runs,
       sandboxes: spec.vpc,
     });
+  });
+
+  it('has no code for rows that its row of the table keeps from it', () => {
+    if (spec.registry) return;
+
+    expect(importsOf(name, /records\/(agent|object|skill)-records|input-artifacts|idempotency/)).toEqual([]);
   });
 
   it('looks for credentials where Lambda puts them and nowhere else', () => {
@@ -75,7 +81,7 @@ describe.each(FUNCTIONS)('the bundle of $name', (spec: FunctionSpec) => {
   });
 
   it('is within its size', () => {
-    const hasS3 = spec.packages !== 'none' || spec.artifacts !== 'none';
+    const hasS3 = spec.packages !== 'none' || spec.artifacts !== 'none' || spec.inputs !== 'none';
 
     expect(Buffer.byteLength(texts.get(name) ?? '')).toBeLessThanOrEqual(hasS3 ? 800_000 : 500_000);
   });
