@@ -31,26 +31,29 @@ const deploymentName = z
   .string()
   .regex(
     /^[a-z](-?[a-z0-9]){0,19}$/,
-    'is 1 to 20 lower-case letters, digits and single hyphens, beginning with a letter',
+    'must be 1 to 20 lower-case letters, digits and single hyphens, beginning with a letter',
   );
 
 const retentionDays = z
   .string()
   .refine(
     (text) => RETENTIONS.some((days) => String(days) === text),
-    `is a number of days that CloudWatch Logs knows: ${RETENTIONS.join(', ')}`,
+    `must be a number of days that CloudWatch Logs knows: ${RETENTIONS.join(', ')}`,
   )
   .transform(Number);
 
-const emailAddress = z.string().regex(/^[^\s@,;]{1,64}@[A-Za-z0-9.-]{1,190}$/, 'is one e-mail address');
+const emailAddress = z.string().regex(/^[^\s@,;]{1,64}@[A-Za-z0-9.-]{1,190}$/, 'must be one e-mail address');
 
 const principal = z
   .string()
-  .regex(/^[0-9]{12}\/A[A-Z0-9]{15,127}$/, 'is <account id>/<role unique id>, such as 000000000000/AROA…');
+  .regex(
+    /^[0-9]{12}\/A[A-Z0-9]{15,127}$/,
+    'must be <account id>/<role unique id>, such as 000000000000/AROA…',
+  );
 
-const imageUri = z.string().regex(/^[^\s"'$]{1,1024}$/, 'is the URI of an image');
+const imageUri = z.string().regex(/^[^\s"'$]{1,1024}$/, 'must be the URI of an image');
 
-const httpUrl = z.url({ protocol: /^https?$/, error: 'is a URL that begins with http:// or https://' });
+const httpUrl = z.url({ protocol: /^https?$/, error: 'must be a URL that begins with http:// or https://' });
 
 export const deploymentSchema = z.strictObject({
   COGNITION_DEPLOYMENT: withDefault(
@@ -85,7 +88,7 @@ export const deploymentSchema = z.strictObject({
     'image that the one of sandboxes is built on, by digest: Debian 13 or what is made of it; left out, the one that the Dockerfile names',
   ),
   COGNITION_SANDBOX_ARCHITECTURE: withDefault(
-    z.enum(['arm64', 'x64'], 'is arm64 or x64'),
+    z.enum(['arm64', 'x64'], 'must be arm64 or x64'),
     'arm64',
     'processor of sandboxes, `arm64` or `x64`, and of the image that is built',
   ),

@@ -95,7 +95,7 @@ export function parseDeploymentSettings(environment: Environment, readJson: Read
   const bindings = readBindings(given.COGNITION_SCOPE_BINDINGS, readJson);
   const profiles = readProfiles(given.COGNITION_SANDBOX_PROFILES, readJson);
   const problems = [
-    ...settingProblems(parsed.error, DEPLOYMENT_SETTINGS),
+    ...settingProblems(parsed.error, DEPLOYMENT_SETTINGS, given),
     ...combinationProblems(given, selected, environment.CDK_DEFAULT_REGION || undefined),
     ...selected.problems,
     ...emulatorProblems(given, selected.environment),

@@ -67,14 +67,19 @@ export function givenSettings(environment: Environment, place: SettingPlace): Gi
   };
 }
 
-/** One line for each thing that a schema of settings refuses. */
+/** One line for each thing that a schema of settings refuses: what was given, and what it must be. */
 export function settingProblems(
   error: z.core.$ZodError | undefined,
   settings: readonly Setting[],
+  given: Given,
 ): readonly string[] {
   const names = settings.map(({ name }) => name);
   return (error?.issues ?? []).flatMap((issue) => {
-    if (issue.code !== 'unrecognized_keys') return [`${issue.path.join('.')} ${issue.message}`];
+    const name = issue.path.join('.');
+    if (issue.code !== 'unrecognized_keys') return [`${name} is ${shown(given[name])}: it ${issue.message}`];
     return issue.keys.map((key) => `${key} is not a setting: did you mean ${nearestName(key, names)}?`);
   });
 }
+
+/** Quoted, so that a space or a line break in it can be seen. */
+const shown = (value = ''): string => JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);

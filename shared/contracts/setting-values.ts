@@ -44,28 +44,32 @@ export function withoutDefault<T extends z.ZodType>(
 export const wholeNumber = (min: number, max: number) =>
   z
     .string()
-    .regex(/^[0-9]{1,15}$/, 'is a whole number in decimal digits')
+    .regex(/^[0-9]{1,15}$/, 'must be a whole number in decimal digits')
     .transform(Number)
-    .refine((value) => value >= min && value <= max, `is a whole number from ${min} to ${max}`);
+    .refine((value) => value >= min && value <= max, `must be a whole number from ${min} to ${max}`);
 
-export const path = z.string().refine((text) => !text.includes('\0'), 'is a path');
+export const path = z.string().refine((text) => !text.includes('\0'), 'must be a path');
 
-export const flag = z.enum(['0', '1'], 'is 0 or 1').transform((value) => value === '1');
+export const flag = z.enum(['0', '1'], 'must be 0 or 1').transform((value) => value === '1');
 
-export const environmentName = z.enum(['development', 'production'], 'is development or production');
+export const environmentName = z.enum(['development', 'production'], 'must be development or production');
 
-export const logLevel = z.enum(['debug', 'info', 'warn', 'error'], 'is debug, info, warn or error');
+export const logLevel = z.enum(['debug', 'info', 'warn', 'error'], 'must be debug, info, warn or error');
 
-export const packageBackend = z.enum(PACKAGE_BACKENDS, 'is config_registry, s3 or filesystem');
+export const packageBackend = z.enum(PACKAGE_BACKENDS, 'must be config_registry, s3 or filesystem');
 
-export const bucketName = z.string().regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'is the name of a bucket');
+export const bucketName = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'must be the name of a bucket');
 
 /** Of object keys. */
 export const keyPrefix = z
   .string()
-  .regex(/^([A-Za-z0-9_][A-Za-z0-9._=-]*\/)+$/, 'is of names that each end in a slash');
+  .regex(/^([A-Za-z0-9_][A-Za-z0-9._=-]*\/)+$/, 'must be names that each end in a slash, such as team-a/');
 
-export const regionName = z.string().regex(/^[a-z]{2}(-[a-z]+)+-[0-9]$/, 'is a Region, such as us-east-1');
+export const regionName = z
+  .string()
+  .regex(/^[a-z]{2}(-[a-z]+)+-[0-9]$/, 'must be a Region, such as us-east-1');
 
 /** What the CLI reads: known wherever settings are read, so that one environment serves both. */
 export const CLI_SETTINGS = {

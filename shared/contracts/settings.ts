@@ -149,7 +149,11 @@ const STANDALONE: SettingPlace = {
 export function parseSettings(environment: Environment): ParsedSettings {
   const { given, warnings, problems: unsafe } = givenSettings(environment, STANDALONE);
   const parsed = environmentSchema.safeParse(given);
-  const problems = [...settingProblems(parsed.error, SETTINGS), ...combinationProblems(given), ...unsafe];
+  const problems = [
+    ...settingProblems(parsed.error, SETTINGS, given),
+    ...combinationProblems(given),
+    ...unsafe,
+  ];
   if (!parsed.success || problems.length > 0) throw new InvalidSettings(problems);
   return { settings: toSettings(parsed.data), warnings: [...warnings, ...unsafeChoices(given)] };
 }

@@ -60,7 +60,7 @@ describe('the app', () => {
 
     expect(stderr.trimEnd().split('\n')).toEqual([
       'cognition: the settings are not valid:',
-      '- COGNITION_WAF is 0 or 1',
+      '- COGNITION_WAF is "yes": it must be 0 or 1',
       '- COGNITION_UNSAFE_CALLER is for development: leave it out',
       expect.stringMatching(/^- COGNITION_SCOPE_BINDINGS is required: /),
     ]);

@@ -381,19 +381,28 @@ const ONE_LINE: readonly Case[] = [
   [
     'a name for AWS that is too long',
     { COGNITION_DEPLOYMENT: 'a'.repeat(21) },
-    'COGNITION_DEPLOYMENT is 1 to 20 lower-case letters, digits and single hyphens, beginning with a letter',
+    'COGNITION_DEPLOYMENT is "aaaaaaaaaaaaaaaaaaaaa": it must be 1 to 20 lower-case letters, digits and single hyphens, beginning with a letter',
   ],
-  ['no e-mail address', { COGNITION_ALARM_EMAIL: 'ops' }, 'COGNITION_ALARM_EMAIL is one e-mail address'],
+  [
+    'no e-mail address',
+    { COGNITION_ALARM_EMAIL: 'ops' },
+    'COGNITION_ALARM_EMAIL is "ops": it must be one e-mail address',
+  ],
   [
     'two e-mail addresses',
     { COGNITION_ALARM_EMAIL: 'a@x.com,b@x.com' },
-    'COGNITION_ALARM_EMAIL is one e-mail address',
+    'COGNITION_ALARM_EMAIL is "a@x.com,b@x.com": it must be one e-mail address',
   ],
-  ['a half flag', { COGNITION_WAF: 'yes' }, 'COGNITION_WAF is 0 or 1'],
+  [
+    'a value too long to be shown',
+    { COGNITION_WAF: 'y'.repeat(61) },
+    `COGNITION_WAF is "${'y'.repeat(60)}…": it must be 0 or 1`,
+  ],
+  ['a half flag', { COGNITION_WAF: 'yes' }, 'COGNITION_WAF is "yes": it must be 0 or 1'],
   [
     'no zone',
     { COGNITION_AVAILABILITY_ZONES: '0' },
-    'COGNITION_AVAILABILITY_ZONES is a whole number from 1 to 4',
+    'COGNITION_AVAILABILITY_ZONES is "0": it must be a whole number from 1 to 4',
   ],
 ];
 
@@ -412,7 +421,7 @@ describe('bad settings of a deployment', () => {
     const [problem] = problemsOf({ COGNITION_LOG_RETENTION_DAYS: days });
 
     expect(problem).toMatch(
-      /^COGNITION_LOG_RETENTION_DAYS is a number of days that CloudWatch Logs knows: 1, 3,/,
+      /^COGNITION_LOG_RETENTION_DAYS is ".*": it must be a number of days that CloudWatch Logs knows: 1, 3,/,
     );
   });
 

@@ -145,7 +145,11 @@ describe('a server that must not start', () => {
       { COGNITION_SKILL_BACKEND: 'filesystem' },
       /COGNITION_SKILL_BACKEND is not a setting: did you mean COGNITION_SKILLS_BACKEND\?/,
     ],
-    ['with a value that is none', { COGNITION_MAX_TASKS: 'many' }, /COGNITION_MAX_TASKS is a whole number/],
+    [
+      'with a value that is none',
+      { COGNITION_MAX_TASKS: 'many' },
+      /COGNITION_MAX_TASKS is "many": it must be a whole number/,
+    ],
     ['with an unknown backend', { COGNITION_SKILLS_BACKEND: 'ftp' }, /COGNITION_SKILLS_BACKEND/],
     ['with S3 and no bucket', { COGNITION_SKILLS_BACKEND: 's3' }, /COGNITION_SKILLS_S3_BUCKET is required/],
     [

@@ -88,12 +88,12 @@ describe('settings', () => {
       COGNITION_LOG_LEVEL: 'loud',
     });
     for (const part of [
-      'COGNITION_PORT is a whole number from 0 to 65535',
-      'COGNITION_MAX_TASKS is a whole number',
+      'COGNITION_PORT is "99999": it must be a whole number from 0 to 65535',
+      'COGNITION_MAX_TASKS is "many": it must be a whole number',
       'COGNITION_SKILS_BACKEND is not a setting: did you mean COGNITION_SKILLS_BACKEND?',
       'COGNITION_UNSAFE_NO_ISOLATION is for development',
       'COGNITION_SKILLS_BACKEND filesystem is for development',
-      'COGNITION_LOG_LEVEL is debug, info, warn or error',
+      'COGNITION_LOG_LEVEL is "loud": it must be debug, info, warn or error',
     ]) {
       expect(problems.filter((problem) => problem.startsWith(part))).toHaveLength(1);
     }
