@@ -2,6 +2,7 @@ import type * as sfn from 'aws-cdk-lib/aws-stepfunctions';
 import { functionVariables } from '../../shared/contracts/function-environment.ts';
 import type { FunctionSpec } from '../functions/function-table.ts';
 import type { FunctionContext } from './cognition-function.ts';
+import type { SandboxTask } from './sandbox-task.ts';
 
 /** The environment of one function: the variables that its spec needs, and no other. */
 export function functionEnvironment(
@@ -27,6 +28,10 @@ function valuesOf(
   stateMachine: sfn.IStateMachine | undefined,
 ): Readonly<Record<string, () => string | undefined>> {
   const { packages } = settings;
+  // Who starts tasks elsewhere knows families; an emulator without ECS has no definitions to refer to.
+  const elsewhere = settings.emulator?.endpoint_url_ecs !== undefined;
+  const taskDefinition = (task: SandboxTask | undefined): string | undefined =>
+    elsewhere ? task?.family : task?.taskDefinitionArn;
   const byProfile = (value: (profile: string) => string | undefined): string =>
     JSON.stringify(Object.fromEntries(settings.profiles.map(({ name }) => [name, value(name)])));
   return {
@@ -45,7 +50,7 @@ function valuesOf(
     COGNITION_IMAGE_IDENTITIES: () => byProfile((profile) => sandbox.imageIdentities[profile]),
     COGNITION_CLUSTER: () => sandbox.cluster.clusterName,
     COGNITION_TASK_DEFINITIONS: () =>
-      byProfile((profile) => sandbox.taskDefinitions[profile]?.taskDefinitionArn),
+      byProfile((profile) => taskDefinition(sandbox.taskDefinitions[profile])),
     COGNITION_SANDBOX_SUBNETS: () => network.sandboxSubnets.map(({ subnetId }) => subnetId).join(','),
     COGNITION_SANDBOX_SECURITY_GROUPS: () => network.sandboxSecurityGroup.securityGroupId,
     COGNITION_SANDBOX_POOL_SIZE: () => String(settings.sandbox_pool_size),

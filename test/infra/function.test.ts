@@ -154,6 +154,10 @@ describe('a function', () => {
         spec.ecs.length > 0 ? 'http://127.0.0.1:1234/secret' : undefined,
       );
     }
+    // The other ECS knows families; the emulator may have no definitions at all.
+    expect(variables('launch-sandbox').COGNITION_TASK_DEFINITIONS).toBe(
+      '{"default":"cognition-sandbox-default"}',
+    );
     for (const { spec, variant: name } of cases.filter(({ variant: one }) => one !== 'emulator')) {
       expect(Object.keys(variablesOf(spec, name)).join(' ')).not.toMatch(/UNSAFE|AWS_ENDPOINT_URL/);
     }
