@@ -66,6 +66,9 @@ export class SandboxStack extends Stack {
     const { attrArn } = new ecs.CfnCluster(this, 'Cluster', {
       clusterName,
       clusterSettings: [{ name: 'containerInsights', value: 'enabled' }],
+      // Where GuardDuty watches all clusters of an account, it would put an agent beside each daemon, which has no way
+      // out from here, and whose lookups would look like attempts to break out.
+      tags: [{ key: 'GuardDutyManaged', value: 'false' }],
     });
     return { clusterName, clusterArn: attrArn };
   }

@@ -305,4 +305,10 @@ describe('the cluster', () => {
       ClusterSettings: [{ Name: 'containerInsights', Value: 'enabled' }],
     });
   });
+
+  it('keeps agents of others out of its tasks', () => {
+    Template.fromJSON({ ...sandbox() }).hasResourceProperties('AWS::ECS::Cluster', {
+      Tags: [{ Key: 'GuardDutyManaged', Value: 'false' }],
+    });
+  });
 });
