@@ -6,7 +6,6 @@ import { createApp } from '../../infra/create-app.ts';
 import { createDeployment } from '../../infra/deployment.ts';
 import { SANDBOX_PORT } from '../../shared/contracts/daemon.ts';
 import { type SandboxProfile, sandboxProfileSchema } from '../../shared/contracts/sandbox-profile.ts';
-import { type SandboxSize, sandboxSize } from '../../shared/contracts/sandbox-size.ts';
 import { statementsOf, textOf } from './support/policy-statements.ts';
 import {
   type Properties,
@@ -19,8 +18,7 @@ import {
   variant,
 } from './support/synthesize.ts';
 
-const MiB = 1024 * 1024;
-const GiB = 1024 * MiB;
+const GiB = 1024 ** 3;
 
 const sandbox = (name: VariantName = 'production') => templateOf(name, 'sandbox');
 
@@ -43,12 +41,6 @@ function task(name?: VariantName): { readonly properties: Properties; readonly c
 
 const profile = (given: Partial<SandboxProfile> = {}): SandboxProfile =>
   sandboxProfileSchema.parse({ name: 'default', ...given });
-
-function sized(given: Partial<SandboxProfile>): SandboxSize {
-  const size = sandboxSize(profile(given));
-  if ('problem' in size) throw new Error(size.problem);
-  return size;
-}
 
 describe('the task definition of a sandbox', () => {
   it('runs the daemon alone, on a root that cannot be written, under an init', () => {
@@ -140,55 +132,6 @@ describe('the task definition of a sandbox', () => {
     expect(definition).toMatchObject({
       DeletionPolicy: 'Delete',
       UpdateReplacePolicy: 'Retain',
-    });
-  });
-});
-
-describe('the size of a sandbox', () => {
-  it.each([
-    ['the default', {}, 512, 1024],
-    ['less than Fargate has', { memory_bytes: 600 * MiB, workspace_bytes: 64 * MiB }, 512, 1024],
-    ['a byte more than a step', { memory_bytes: GiB + 1 }, 512, 2048],
-    ['a large one', { memory_bytes: 8 * GiB, workspace_bytes: GiB }, 1024, 8192],
-    ['one between sizes of Fargate', { memory_bytes: 31 * GiB }, 8192, 32 * 1024],
-    ['the largest', { memory_bytes: 120 * GiB }, 16_384, 120 * 1024],
-  ])('is one that Fargate offers: %s', (_name, given, cpu_units, memory_mib) => {
-    expect(sized(given)).toMatchObject({ cpu_units, memory_mib });
-  });
-
-  it.each([
-    {},
-    { workspace_bytes: 1 },
-    { memory_bytes: GiB, workspace_bytes: 266 * MiB },
-    { memory_bytes: 4 * GiB, workspace_bytes: GiB + 1 },
-    { memory_bytes: 30 * GiB, workspace_bytes: 10 * GiB },
-  ])('leaves the daemon 256 MiB when all that can be written is full: %j', (given) => {
-    const { memory_mib, mounts } = sized(given);
-
-    const sharedMemory = 64;
-    const full = mounts.reduce((sum, { mebibytes }) => sum + mebibytes, sharedMemory);
-
-    expect(full).toBeLessThan(memory_mib - 256);
-    expect(mounts.every(({ mebibytes }) => Number.isInteger(mebibytes) && mebibytes > 0)).toBe(true);
-  });
-
-  it('holds a package of the largest size, and no more than all of a manifest', () => {
-    const skills = (given: Partial<SandboxProfile>) =>
-      sized(given).mounts.find(({ path }) => path === '/skills')?.mebibytes ?? 0;
-
-    expect(skills({ workspace_bytes: 266 * MiB })).toBeGreaterThanOrEqual(32);
-    expect(skills({ memory_bytes: 120 * GiB })).toBe(1024);
-  });
-
-  it('does not exist where memory is less than what is promised', () => {
-    const needed = sandboxSize(profile({ workspace_bytes: 512 * MiB }));
-    expect(needed).toEqual({ problem: expect.stringContaining('at least 1716518912') });
-
-    expect(sandboxSize(profile({ workspace_bytes: 512 * MiB, memory_bytes: 1_716_518_912 }))).toMatchObject({
-      memory_mib: 2048,
-    });
-    expect(sandboxSize(profile({ workspace_bytes: 64 * GiB, memory_bytes: 120 * GiB }))).toEqual({
-      problem: expect.stringContaining('more memory than Fargate has'),
     });
   });
 });
