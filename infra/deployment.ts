@@ -1,6 +1,6 @@
 import type { App } from 'aws-cdk-lib';
 import type { DeploymentSettings } from '../shared/contracts/deployment-settings.ts';
-import type { FunctionContext } from './constructs/cognition-function.ts';
+import type { FunctionContext } from './constructs/functions/cognition-function.ts';
 import { ApiStack } from './stacks/api-stack.ts';
 import { NetworkStack } from './stacks/network-stack.ts';
 import { ObservabilityStack } from './stacks/observability-stack.ts';

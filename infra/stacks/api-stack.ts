@@ -4,11 +4,11 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { type ApiFunction, ROUTES } from '../../shared/contracts/routes.ts';
 import type { ScopeBinding } from '../../shared/contracts/scope.ts';
-import { CognitionFunction, type FunctionContext } from '../constructs/cognition-function.ts';
+import { SkillApi } from '../constructs/api/skill-api.ts';
+import { WebAcl } from '../constructs/api/web-acl.ts';
 import { EncryptedLogGroup } from '../constructs/encrypted-log-group.ts';
-import { LogCount } from '../constructs/log-count.ts';
-import { SkillApi } from '../constructs/skill-api.ts';
-import { WebAcl } from '../constructs/web-acl.ts';
+import { CognitionFunction, type FunctionContext } from '../constructs/functions/cognition-function.ts';
+import { LogCount } from '../constructs/observability/log-count.ts';
 import { functionSpec } from '../functions/function-table.ts';
 import type { RunsStack } from './runs-stack.ts';
 

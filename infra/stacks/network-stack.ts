@@ -3,12 +3,12 @@ import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import type * as logs from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { DeploymentSettings } from '../../shared/contracts/deployment-settings.ts';
-import { ClosedVpc } from '../constructs/closed-vpc.ts';
 import { EncryptedLogGroup } from '../constructs/encrypted-log-group.ts';
-import { FunctionEndpoints } from '../constructs/function-endpoints.ts';
-import { GatewayPrefixLists } from '../constructs/gateway-prefix-lists.ts';
-import { NetworkHardening } from '../constructs/network-hardening.ts';
-import { layerBucket, SandboxEndpoints } from '../constructs/sandbox-endpoints.ts';
+import { ClosedVpc } from '../constructs/network/closed-vpc.ts';
+import { FunctionEndpoints } from '../constructs/network/function-endpoints.ts';
+import { GatewayPrefixLists } from '../constructs/network/gateway-prefix-lists.ts';
+import { NetworkHardening } from '../constructs/network/network-hardening.ts';
+import { layerBucket, SandboxEndpoints } from '../constructs/network/sandbox-endpoints.ts';
 import type { SandboxStack } from './sandbox-stack.ts';
 import type { StorageStack } from './storage-stack.ts';
 

@@ -1,11 +1,11 @@
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
-import { AlarmTopic } from '../constructs/alarm-topic.ts';
-import type { FunctionContext } from '../constructs/cognition-function.ts';
-import { DeploymentAlarms } from '../constructs/deployment-alarms.ts';
-import { LogCount, logCount } from '../constructs/log-count.ts';
-import { OperationsDashboard } from '../constructs/operations-dashboard.ts';
+import type { FunctionContext } from '../constructs/functions/cognition-function.ts';
+import { AlarmTopic } from '../constructs/observability/alarm-topic.ts';
+import { DeploymentAlarms } from '../constructs/observability/deployment-alarms.ts';
+import { LogCount, logCount } from '../constructs/observability/log-count.ts';
+import { OperationsDashboard } from '../constructs/observability/operations-dashboard.ts';
 import type { RunsStack } from './runs-stack.ts';
 
 export interface ObservabilityStackProps extends StackProps {

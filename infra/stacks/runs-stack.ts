@@ -2,12 +2,12 @@ import { Duration, Stack, type StackProps } from 'aws-cdk-lib';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type * as sfn from 'aws-cdk-lib/aws-stepfunctions';
 import type { Construct } from 'constructs';
-import { CognitionFunction, type FunctionContext } from '../constructs/cognition-function.ts';
-import { DeadLetterQueue } from '../constructs/dead-letter-queue.ts';
 import { EncryptedLogGroup } from '../constructs/encrypted-log-group.ts';
-import { EndedExecutions } from '../constructs/ended-executions.ts';
-import { RunMachine, TASK_STATES } from '../constructs/run-machine.ts';
-import { ScheduledFunction } from '../constructs/scheduled-function.ts';
+import { CognitionFunction, type FunctionContext } from '../constructs/functions/cognition-function.ts';
+import { DeadLetterQueue } from '../constructs/runs/dead-letter-queue.ts';
+import { EndedExecutions } from '../constructs/runs/ended-executions.ts';
+import { RunMachine, TASK_STATES } from '../constructs/runs/run-machine.ts';
+import { ScheduledFunction } from '../constructs/runs/scheduled-function.ts';
 import { type FunctionSpec, functionOfState, functionSpec } from '../functions/function-table.ts';
 
 export interface RunsStackProps extends StackProps {

@@ -6,8 +6,8 @@ import type { Construct } from 'constructs';
 import type { DeploymentSettings } from '../../shared/contracts/deployment-settings.ts';
 import { acknowledge, OWN_INLINE_POLICY } from '../constructs/acknowledge.ts';
 import { EncryptedLogGroup } from '../constructs/encrypted-log-group.ts';
-import { SandboxImage } from '../constructs/sandbox-image.ts';
-import { SandboxTask } from '../constructs/sandbox-task.ts';
+import { SandboxImage } from '../constructs/sandbox/sandbox-image.ts';
+import { SandboxTask } from '../constructs/sandbox/sandbox-task.ts';
 import type { StorageStack } from './storage-stack.ts';
 
 export interface SandboxStackProps extends StackProps {

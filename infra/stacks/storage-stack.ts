@@ -7,8 +7,8 @@ import type { DeploymentSettings } from '../../shared/contracts/deployment-setti
 import { LIMITS } from '../../shared/contracts/limits.ts';
 import { acknowledge } from '../constructs/acknowledge.ts';
 import { asInterface } from '../constructs/as-interface.ts';
-import { DeploymentKey } from '../constructs/deployment-key.ts';
-import { PrivateBucket, type PrivateBucketProps } from '../constructs/private-bucket.ts';
+import { DeploymentKey } from '../constructs/storage/deployment-key.ts';
+import { PrivateBucket, type PrivateBucketProps } from '../constructs/storage/private-bucket.ts';
 
 export interface StorageStackProps extends StackProps {
   readonly settings: DeploymentSettings;

@@ -1,7 +1,7 @@
 import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { API_STAGE } from '../../infra/constructs/api-stage.ts';
-import { crossAccountPolicy } from '../../infra/constructs/cross-account-policy.ts';
+import { API_STAGE } from '../../infra/constructs/api/api-stage.ts';
+import { crossAccountPolicy } from '../../infra/constructs/api/cross-account-policy.ts';
 import { LIMITS } from '../../shared/contracts/limits.ts';
 import { textOf } from './support/policy-statements.ts';
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { REFUSALS } from '../../infra/constructs/gateway-responses.ts';
+import { REFUSALS } from '../../infra/constructs/api/gateway-responses.ts';
 import { ERROR_CODES, problemSchema } from '../../shared/contracts/error-codes.ts';
 import { ROUTES } from '../../shared/contracts/routes.ts';
 import { textOf } from './support/policy-statements.ts';

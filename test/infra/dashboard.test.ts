@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ALARMS } from '../../infra/constructs/alarm-table.ts';
-import { FINAL_STATUSES } from '../../infra/constructs/operations-dashboard.ts';
+import { ALARMS } from '../../infra/constructs/observability/alarm-table.ts';
+import { FINAL_STATUSES } from '../../infra/constructs/observability/operations-dashboard.ts';
 import { METRIC_NAMESPACE, METRICS } from '../../shared/contracts/metric-names.ts';
 import { RUN_STATUSES } from '../../shared/contracts/run.ts';
 import { isFinalStatus } from '../../shared/domain/run-transitions.ts';

@@ -1,6 +1,6 @@
 import { Stack } from 'aws-cdk-lib';
 import { describe, expect, it } from 'vitest';
-import { CognitionFunction } from '../../infra/constructs/cognition-function.ts';
+import { CognitionFunction } from '../../infra/constructs/functions/cognition-function.ts';
 import { FUNCTIONS, type FunctionSpec, functionSpec } from '../../infra/functions/function-table.ts';
 import {
   environmentGroups,

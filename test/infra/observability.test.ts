@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { OWN_FAULTS } from '../../infra/constructs/alarm-sources.ts';
-import { ALARMS } from '../../infra/constructs/alarm-table.ts';
+import { OWN_FAULTS } from '../../infra/constructs/observability/alarm-sources.ts';
+import { ALARMS } from '../../infra/constructs/observability/alarm-table.ts';
 import { FUNCTIONS } from '../../infra/functions/function-table.ts';
 import { METRIC_NAMESPACE, METRICS } from '../../shared/contracts/metric-names.ts';
 import {

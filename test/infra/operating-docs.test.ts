@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ALARMS } from '../../infra/constructs/alarm-table.ts';
+import { ALARMS } from '../../infra/constructs/observability/alarm-table.ts';
 import { FUNCTIONS } from '../../infra/functions/function-table.ts';
 import { operatingTables, withTables } from '../../infra/price/price-tables.ts';
 import { scopeBindingsSchema } from '../../shared/contracts/scope.ts';
@@ -12,7 +12,7 @@ import { encodeScopeRef } from '../../shared/domain/scope.ts';
 import { EXAMPLE_POLICIES, examplePolicy, isAllowed, requestArn } from '../support/iam-policies.ts';
 import { resourcesOf, variant } from './support/synthesize.ts';
 
-const root = new URL('../../', import.meta.url).pathname;
+const root = new URL('../..', import.meta.url).pathname;
 const page = readFileSync(join(root, 'docs/operating.md'), 'utf8');
 
 const STACKS = new Set(['storage', 'network', 'sandbox', 'runs', 'api', 'observability']);

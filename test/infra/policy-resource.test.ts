@@ -1,8 +1,8 @@
 /** The API's resource policy together with the caller's own: who of which account gets to the API at all. */
 import { App, Aws, Stack } from 'aws-cdk-lib';
 import { describe, expect, it } from 'vitest';
-import { API_STAGE } from '../../infra/constructs/api-stage.ts';
-import { crossAccountPolicy } from '../../infra/constructs/cross-account-policy.ts';
+import { API_STAGE } from '../../infra/constructs/api/api-stage.ts';
+import { crossAccountPolicy } from '../../infra/constructs/api/cross-account-policy.ts';
 import type { ScopeBinding } from '../../shared/contracts/scope.ts';
 import { encodeScopeRef } from '../../shared/domain/scope.ts';
 import {

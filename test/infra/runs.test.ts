@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { TASK_STATES } from '../../infra/constructs/run-machine.ts';
+import { TASK_STATES } from '../../infra/constructs/runs/run-machine.ts';
 import { FUNCTIONS, functionOfState } from '../../infra/functions/function-table.ts';
 import { statementsOf } from './support/policy-statements.ts';
 import { resourcesOf, templateOf, type VariantName } from './support/synthesize.ts';

@@ -1,5 +1,5 @@
 import * as apigateway from 'aws-cdk-lib/aws-apigateway';
-import { ERROR_CODES, type ErrorCode } from '../../shared/contracts/error-codes.ts';
+import { ERROR_CODES, type ErrorCode } from '../../../shared/contracts/error-codes.ts';
 
 interface Refusal {
   readonly code: ErrorCode;

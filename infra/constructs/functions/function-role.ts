@@ -2,7 +2,7 @@ import { ArnFormat, Stack } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as logs from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import { acknowledge, OWN_INLINE_POLICY } from './acknowledge.ts';
+import { acknowledge, OWN_INLINE_POLICY } from '../acknowledge.ts';
 
 export interface FunctionRoleProps {
   readonly functionName: string;

@@ -2,7 +2,7 @@ import { Stack } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
-import type { SandboxStack } from '../stacks/sandbox-stack.ts';
+import type { SandboxStack } from '../../stacks/sandbox-stack.ts';
 import type { ClosedVpc } from './closed-vpc.ts';
 
 export interface SandboxEndpointsProps {

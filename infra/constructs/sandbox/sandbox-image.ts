@@ -2,10 +2,10 @@ import { Stack } from 'aws-cdk-lib';
 import * as assets from 'aws-cdk-lib/aws-ecr-assets';
 import type * as kms from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
-import type { DeploymentSettings } from '../../shared/contracts/deployment-settings.ts';
-import { parseEcrImage } from '../../shared/contracts/image-uri.ts';
-import { EncryptedLogGroup } from './encrypted-log-group.ts';
-import { LookUp } from './look-up.ts';
+import type { DeploymentSettings } from '../../../shared/contracts/deployment-settings.ts';
+import { parseEcrImage } from '../../../shared/contracts/image-uri.ts';
+import { EncryptedLogGroup } from '../encrypted-log-group.ts';
+import { LookUp } from '../look-up.ts';
 
 export interface SandboxImageProps {
   readonly settings: DeploymentSettings;

@@ -1,8 +1,8 @@
 import type * as sfn from 'aws-cdk-lib/aws-stepfunctions';
-import { functionVariables } from '../../shared/contracts/function-environment.ts';
-import type { FunctionSpec } from '../functions/function-table.ts';
+import { functionVariables } from '../../../shared/contracts/function-environment.ts';
+import type { FunctionSpec } from '../../functions/function-table.ts';
+import type { SandboxTask } from '../sandbox/sandbox-task.ts';
 import type { FunctionContext } from './cognition-function.ts';
-import type { SandboxTask } from './sandbox-task.ts';
 
 /** The environment of one function: the variables that its spec needs, and no other. */
 export function functionEnvironment(

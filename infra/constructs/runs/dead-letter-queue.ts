@@ -1,7 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
 import * as sqs from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
-import { acknowledge } from './acknowledge.ts';
+import { acknowledge } from '../acknowledge.ts';
 
 /** Where events go that nobody could take: encrypted, TLS only, kept as long as SQS keeps anything. */
 export class DeadLetterQueue extends sqs.Queue {

@@ -1,9 +1,9 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
-import type { DeploymentSettings } from '../../shared/contracts/deployment-settings.ts';
-import type { RunStatus } from '../../shared/contracts/run.ts';
-import { FUNCTIONS } from '../functions/function-table.ts';
+import type { DeploymentSettings } from '../../../shared/contracts/deployment-settings.ts';
+import type { RunStatus } from '../../../shared/contracts/run.ts';
+import { FUNCTIONS } from '../../functions/function-table.ts';
 import { OWN_FAULTS } from './alarm-sources.ts';
 import { DeploymentMetrics, made } from './deployment-metrics.ts';
 

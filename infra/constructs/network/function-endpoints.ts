@@ -2,11 +2,11 @@ import { Stack } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
-import { type EcsCall, FUNCTIONS } from '../functions/function-table.ts';
-import type { SandboxStack } from '../stacks/sandbox-stack.ts';
-import type { StorageStack } from '../stacks/storage-stack.ts';
+import { type EcsCall, FUNCTIONS } from '../../functions/function-table.ts';
+import type { SandboxStack } from '../../stacks/sandbox-stack.ts';
+import type { StorageStack } from '../../stacks/storage-stack.ts';
+import { type Conditions, taskPermissions } from '../sandbox/task-permissions.ts';
 import type { ClosedVpc } from './closed-vpc.ts';
-import { type Conditions, taskPermissions } from './task-permissions.ts';
 
 export interface FunctionEndpointsProps {
   readonly network: ClosedVpc;

@@ -1,8 +1,8 @@
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import { Construct } from 'constructs';
-import { SANDBOX_PORT } from '../../shared/contracts/daemon.ts';
-import { acknowledge } from './acknowledge.ts';
-import { asInterface } from './as-interface.ts';
+import { SANDBOX_PORT } from '../../../shared/contracts/daemon.ts';
+import { acknowledge } from '../acknowledge.ts';
+import { asInterface } from '../as-interface.ts';
 
 export interface ClosedVpcProps {
   /** In the description of each group. */

@@ -2,7 +2,7 @@ import { Stack } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import type * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { LookUp } from './look-up.ts';
+import { LookUp } from '../look-up.ts';
 
 export interface GatewayPrefixListsProps {
   /** Of the function that looks them up. */

@@ -5,7 +5,7 @@ import {
   METRIC_NAMESPACE,
   METRICS,
   type MetricName,
-} from '../../shared/contracts/metric-names.ts';
+} from '../../../shared/contracts/metric-names.ts';
 
 export interface Look {
   /** As CloudWatch writes it; default Sum. */

@@ -1,9 +1,9 @@
 /** What each alarm of the table looks at, and from where on it is one. */
 import { Duration } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
-import { ERROR_CODES, type ErrorCode } from '../../shared/contracts/error-codes.ts';
-import { LIMITS } from '../../shared/contracts/limits.ts';
-import { FUNCTIONS, type FunctionSpec } from '../functions/function-table.ts';
+import { ERROR_CODES, type ErrorCode } from '../../../shared/contracts/error-codes.ts';
+import { LIMITS } from '../../../shared/contracts/limits.ts';
+import { FUNCTIONS, type FunctionSpec } from '../../functions/function-table.ts';
 import type { AlarmId } from './alarm-table.ts';
 import { DeploymentMetrics, largestOf, made, sumOf } from './deployment-metrics.ts';
 

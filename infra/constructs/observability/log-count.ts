@@ -1,7 +1,7 @@
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { DEPLOYMENT_DIMENSION, METRIC_NAMESPACE } from '../../shared/contracts/metric-names.ts';
+import { DEPLOYMENT_DIMENSION, METRIC_NAMESPACE } from '../../../shared/contracts/metric-names.ts';
 import { made } from './deployment-metrics.ts';
 
 /** What is counted in logs of AWS, because the service has no metric for it. */

@@ -7,10 +7,10 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as s3 from 'aws-cdk-lib/aws-s3';
 import type * as sfn from 'aws-cdk-lib/aws-stepfunctions';
 import type { Construct } from 'constructs';
-import type { FunctionSpec } from '../functions/function-table.ts';
+import type { FunctionSpec } from '../../functions/function-table.ts';
+import { taskPermissions } from '../sandbox/task-permissions.ts';
 import type { FunctionContext } from './cognition-function.ts';
 import { tableGrants } from './table-grants.ts';
-import { taskPermissions } from './task-permissions.ts';
 import { via } from './via-service.ts';
 
 export interface FunctionGrantsProps {

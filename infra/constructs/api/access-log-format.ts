@@ -1,5 +1,5 @@
 import * as apigateway from 'aws-cdk-lib/aws-apigateway';
-import { DEPLOYMENT_DIMENSION } from '../../shared/contracts/metric-names.ts';
+import { DEPLOYMENT_DIMENSION } from '../../../shared/contracts/metric-names.ts';
 
 /**
  * One JSON line a request. The route is the template: a path holds the scope, and API Gateway's error messages hold the

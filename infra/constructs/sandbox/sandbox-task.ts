@@ -4,11 +4,11 @@ import * as ecs from 'aws-cdk-lib/aws-ecs';
 import type * as iam from 'aws-cdk-lib/aws-iam';
 import type * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { SANDBOX_PORT } from '../../shared/contracts/daemon.ts';
-import { SANDBOX_CONTAINER, sandboxFamily } from '../../shared/contracts/ecs-task.ts';
-import { DROPPED_CAPABILITIES, SANDBOX_MOUNT_OPTIONS } from '../../shared/contracts/sandbox-container.ts';
-import type { SandboxProfile } from '../../shared/contracts/sandbox-profile.ts';
-import { type SandboxSize, sandboxSize } from '../../shared/contracts/sandbox-size.ts';
+import { SANDBOX_PORT } from '../../../shared/contracts/daemon.ts';
+import { SANDBOX_CONTAINER, sandboxFamily } from '../../../shared/contracts/ecs-task.ts';
+import { DROPPED_CAPABILITIES, SANDBOX_MOUNT_OPTIONS } from '../../../shared/contracts/sandbox-container.ts';
+import type { SandboxProfile } from '../../../shared/contracts/sandbox-profile.ts';
+import { type SandboxSize, sandboxSize } from '../../../shared/contracts/sandbox-size.ts';
 import type { SandboxImage } from './sandbox-image.ts';
 
 export interface SandboxTaskProps {

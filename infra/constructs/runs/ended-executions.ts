@@ -9,7 +9,7 @@ import {
   ENDED_STATUSES,
   EXECUTION_EVENT_SOURCE,
   EXECUTION_EVENT_TYPE,
-} from '../../shared/contracts/execution-event.ts';
+} from '../../../shared/contracts/execution-event.ts';
 import { DeadLetterQueue } from './dead-letter-queue.ts';
 
 export interface EndedExecutionsProps {

@@ -1,7 +1,7 @@
 import { Token } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
-import { InvalidSettings } from '../../shared/contracts/given-settings.ts';
-import type { ScopeBinding } from '../../shared/contracts/scope.ts';
+import { InvalidSettings } from '../../../shared/contracts/given-settings.ts';
+import type { ScopeBinding } from '../../../shared/contracts/scope.ts';
 import { SCOPES_PATH } from './api-stage.ts';
 
 export interface CrossAccountPolicyProps {

@@ -1,7 +1,7 @@
 import { Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import type { EcsCall } from '../functions/function-table.ts';
-import type { SandboxStack } from '../stacks/sandbox-stack.ts';
+import type { EcsCall } from '../../functions/function-table.ts';
+import type { SandboxStack } from '../../stacks/sandbox-stack.ts';
 
 /** Operator, key, value. */
 export type Conditions = Readonly<Record<string, Readonly<Record<string, string>>>>;

@@ -1,7 +1,7 @@
 /** What a function may do with the table: every row that its work is about, and none of the others. */
 import type { Stack } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
-import type { FunctionSpec } from '../functions/function-table.ts';
+import type { FunctionSpec } from '../../functions/function-table.ts';
 import type { FunctionContext } from './cognition-function.ts';
 import { via } from './via-service.ts';
 

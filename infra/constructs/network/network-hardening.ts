@@ -4,10 +4,10 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as kms from 'aws-cdk-lib/aws-kms';
 import type * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import type { DeploymentSettings } from '../../shared/contracts/deployment-settings.ts';
-import { acknowledge, OWN_INLINE_POLICY } from './acknowledge.ts';
+import type { DeploymentSettings } from '../../../shared/contracts/deployment-settings.ts';
+import { acknowledge, OWN_INLINE_POLICY } from '../acknowledge.ts';
+import { EncryptedLogGroup } from '../encrypted-log-group.ts';
 import { DnsFirewall } from './dns-firewall.ts';
-import { EncryptedLogGroup } from './encrypted-log-group.ts';
 
 export interface NetworkHardeningProps {
   readonly vpc: ec2.IVpc;

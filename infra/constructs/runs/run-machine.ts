@@ -6,9 +6,9 @@ import type * as logs from 'aws-cdk-lib/aws-logs';
 import * as sfn from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
 import * as z from 'zod';
-import { acknowledge, OWN_INLINE_POLICY } from './acknowledge.ts';
+import { acknowledge, OWN_INLINE_POLICY } from '../acknowledge.ts';
 
-const DOCUMENT = readFileSync(new URL('../run-machine.asl.json', import.meta.url), 'utf8');
+const DOCUMENT = readFileSync(new URL('../../run-machine.asl.json', import.meta.url), 'utf8');
 
 const statesSchema = z.object({ States: z.record(z.string(), z.object({ Type: z.string() })) });
 
