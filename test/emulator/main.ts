@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { BUILDER_ENVIRONMENT } from '../../infra/local/emulator/builder-key.ts';
 import { deployForTests } from './support/deploy-for-tests.ts';
 import { type DeploymentFacts, FACTS_FILE_VARIABLE } from './support/deployment-facts.ts';
 
@@ -16,15 +17,12 @@ const say = (text: string): void => {
   process.stderr.write(`${text}\n`);
 };
 
-/** A key that no emulator knows, so that it takes its caller for nobody in particular. */
-const BUILDER_KEY = { AWS_ACCESS_KEY_ID: 'AKIDEMULATORBUILDER0', AWS_SECRET_ACCESS_KEY: 'emulator' } as const;
-
 function testEnvironment(facts: DeploymentFacts, file: string): Record<string, string> {
   return {
     [FACTS_FILE_VARIABLE]: file,
     COGNITION_TEST_ENDPOINT: facts.api,
     AWS_REGION: facts.emulator.region,
-    ...BUILDER_KEY,
+    ...BUILDER_ENVIRONMENT,
   };
 }
 

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { apiUrl } from './api-url.ts';
+import { BUILDER_ENVIRONMENT } from './builder-key.ts';
 import { cdkFor } from './deploy.ts';
 import { callerAccount, emulatorApi } from './emulator-api.ts';
 import { emulatorSettings } from './emulator-settings.ts';
@@ -24,9 +25,6 @@ const USAGE = `usage: node infra/local/emulator/main.ts [--once] [--advertise HO
 AWS_ENDPOINT_URL names an emulator that runs already; without it ministack is started.`;
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const CLI = join(ROOT, 'cli/bin/cognition.mjs');
-
-/** A key that no emulator knows, so that it takes its caller for nobody in particular. */
-const KEY = { AWS_ACCESS_KEY_ID: 'AKIDEMULATORBUILDER0', AWS_SECRET_ACCESS_KEY: 'emulator' } as const;
 
 const EXAMPLE: readonly (readonly string[])[] = [
   ['doctor'],
@@ -94,7 +92,7 @@ async function deploy(folder: string, onStarted: (stop: () => Promise<void>) => 
     COGNITION_ENDPOINT: apiUrl(emulator.endpoint, outputs),
     COGNITION_SCOPE: 'tenant=acme',
     AWS_REGION: emulator.region,
-    ...KEY,
+    ...BUILDER_ENVIRONMENT,
   };
 }
 

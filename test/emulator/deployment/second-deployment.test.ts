@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { apiUrl } from '../../../infra/local/emulator/api-url.ts';
-import { cdkFor, type Outputs } from '../../../infra/local/emulator/deploy.ts';
+import { cdkFor, DEPLOY, type Outputs } from '../../../infra/local/emulator/deploy.ts';
 import { emulatorSettings } from '../../../infra/local/emulator/emulator-settings.ts';
 import {
   type LocalFargateProcess,
@@ -80,10 +80,7 @@ describe('cdk deploy', () => {
 
   it('of what is deployed already finds nothing to do, and cdk diff no difference', async () => {
     const diff = await cdk.run(['diff', '--all'], settings);
-    const deploy = await cdk.run(
-      ['deploy', '--all', '--require-approval', 'never', '--method=direct'],
-      settings,
-    );
+    const deploy = await cdk.run(DEPLOY, settings);
 
     expect(diff).toContain('Number of stacks with differences: 0');
     const done = deploy.split('\n').filter((line) => line.includes('✅'));

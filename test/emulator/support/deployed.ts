@@ -10,6 +10,7 @@ import {
 } from '@aws-sdk/client-sfn';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { inject } from 'vitest';
+import { BUILDER_KEY } from '../../../infra/local/emulator/builder-key.ts';
 import { type EmulatorApi, emulatorApi } from '../../../infra/local/emulator/emulator-api.ts';
 import { createDynamoTableStore } from '../../../shared/adapters/aws/dynamodb-table-store.ts';
 import { createUlidIds } from '../../../shared/adapters/ulid-ids.ts';
@@ -52,8 +53,7 @@ export interface Deployed {
   history(runId: string): Promise<HistoryEvent[]>;
 }
 
-/** A key that no emulator knows, so that it takes its caller for nobody in particular. */
-const BUILDER = { access_key_id: 'AKIDEMULATORBUILDER0', secret_access_key: 'emulator' } as const;
+const BUILDER = { access_key_id: BUILDER_KEY.id, secret_access_key: BUILDER_KEY.secret } as const;
 
 export function deployed(facts: DeploymentFacts = inject('deployment')): Deployed {
   const { endpoint, region } = facts.emulator;
