@@ -331,6 +331,23 @@ describe('what a function may do', () => {
       expect.stringMatching(/:s3:::operators-packages\/skills\/packages\/\*$/),
     ]);
   });
+
+  it('is nothing with a bucket of that name in another account', () => {
+    const ofPackages = FUNCTIONS.filter(
+      (spec) => spec.packages !== 'none' && isDeployed(spec, 'own_bucket'),
+    ).flatMap((spec) =>
+      statements(spec, 'own_bucket').filter(({ resources }) =>
+        resources.some((one) => one.includes(':s3:::operators-packages')),
+      ),
+    );
+
+    expect(ofPackages.length).toBeGreaterThan(5);
+    for (const { conditions } of ofPackages) {
+      expect(textOf((conditions as { StringEquals: Properties }).StringEquals['aws:ResourceAccount'])).toBe(
+        `\${AWS::AccountId}`,
+      );
+    }
+  });
 });
 
 describe('a construct of a function', () => {

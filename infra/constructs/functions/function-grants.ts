@@ -41,12 +41,15 @@ function packageGrants(
 ): iam.PolicyStatement[] {
   if (packages === 'none' || settings.packages.backend !== 's3' || storage.packages === undefined) return [];
   const objects = storage.packages.arnForObjects(`${settings.packages.prefix}packages/*`);
-  if (packages === 'delete') return [allow(['s3:DeleteObject'], [objects])];
+  const isOurs = settings.packages.bucket === undefined;
+  // Names of buckets are open to everybody: one that was mistyped may be somebody's who waits for that.
+  const ownAccount = isOurs ? undefined : { StringEquals: { 'aws:ResourceAccount': stack.account } };
+  if (packages === 'delete') return [allow(['s3:DeleteObject'], [objects], ownAccount)];
   return [
-    ...readObjects(storage.packages, [objects]),
-    ...(packages === 'read_write' ? [allow(['s3:PutObject'], [objects])] : []),
+    ...readObjects(storage.packages, [objects], ownAccount),
+    ...(packages === 'read_write' ? [allow(['s3:PutObject'], [objects], ownAccount)] : []),
     // A bucket that was there before has a key of its own, or none.
-    ...(settings.packages.bucket === undefined ? [objectKey(stack, storage, packages)] : []),
+    ...(isOurs ? [objectKey(stack, storage, packages)] : []),
   ];
 }
 
@@ -72,9 +75,13 @@ function artifactGrants(
 }
 
 /** Without the right to list, S3 answers for what is missing as for what is forbidden. */
-const readObjects = (bucket: s3.IBucket, objects: string[]): iam.PolicyStatement[] => [
-  allow(['s3:GetObject'], objects),
-  allow(['s3:ListBucket'], [bucket.bucketArn]),
+const readObjects = (
+  bucket: s3.IBucket,
+  objects: string[],
+  conditions?: iam.Conditions,
+): iam.PolicyStatement[] => [
+  allow(['s3:GetObject'], objects, conditions),
+  allow(['s3:ListBucket'], [bucket.bucketArn], conditions),
 ];
 
 function objectKey(
