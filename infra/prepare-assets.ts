@@ -36,6 +36,7 @@ export async function prepareAssets(options: PrepareAssetsOptions): Promise<Prep
     out: functions,
     bindings: settings.bindings,
     profiles: settings.profiles,
+    unsafe_caller: settings.emulator !== undefined,
   });
   return { bundles, imageContext };
 }

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
-import { functionEntry } from './function-entry.ts';
+import { type FunctionForm, functionEntry } from './function-entry.ts';
 import { FUNCTIONS, functionSpec } from './function-table.ts';
 import { leanModules } from './lean-modules.ts';
 
@@ -45,8 +45,9 @@ const OPTIONS = {
 } as const satisfies BuildOptions;
 
 /** Writes nothing. @throws Error for whatever esbuild warns of. */
-export async function buildFunctions(root: string): Promise<BuiltFunctions> {
-  const result = await build({ ...OPTIONS, absWorkingDir: root, plugins: [entriesOf(root), leanModules] });
+export async function buildFunctions(root: string, form: FunctionForm): Promise<BuiltFunctions> {
+  const plugins = [entriesOf(root, form), leanModules];
+  const result = await build({ ...OPTIONS, absWorkingDir: root, plugins });
   if (result.warnings.length > 0) {
     throw new Error(`the functions were bundled with warnings: ${JSON.stringify(result.warnings)}`);
   }
@@ -83,7 +84,7 @@ const ownFiles = (root: string): string[] => [
   'shared/contracts/routes.ts',
 ];
 
-const entriesOf = (root: string): Plugin => ({
+const entriesOf = (root: string, form: FunctionForm): Plugin => ({
   name: 'function-entries',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^function:/ }, ({ path }) => ({
@@ -91,7 +92,7 @@ const entriesOf = (root: string): Plugin => ({
       namespace: 'function',
     }));
     onLoad({ filter: /.*/, namespace: 'function' }, ({ path }) => ({
-      contents: functionEntry(functionSpec(path)),
+      contents: functionEntry(functionSpec(path), form),
       resolveDir: root,
       loader: 'js',
     }));

@@ -6,9 +6,10 @@ import type { SandboxProfile } from '../../shared/contracts/sandbox-profile.ts';
 import type { ScopeBinding } from '../../shared/contracts/scope.ts';
 import { buildFunctions } from './build-functions.ts';
 import { isBuilt, recordBuild } from './build-record.ts';
+import type { FunctionForm } from './function-entry.ts';
 import { FUNCTIONS, type FunctionSpec } from './function-table.ts';
 
-export interface BundleFunctionsOptions {
+export interface BundleFunctionsOptions extends FunctionForm {
   /** Root of the project. */
   readonly root: string;
   /** Gets a folder for each function, which is all of it that is deployed, and `maps` with their source maps. */
@@ -26,16 +27,19 @@ const MAPS = 'maps';
  */
 export async function bundleFunctions(options: BundleFunctionsOptions): Promise<ReadonlyMap<string, string>> {
   const { root, out } = options;
+  const form: FunctionForm = { unsafe_caller: options.unsafe_caller };
   const folders = new Map(FUNCTIONS.map(({ name }) => [name, join(out, name)]));
-  if (!isBuilt(root, out)) await build(root, out, [...folders.values()]);
+  if (!isBuilt(root, out, form)) await build(root, out, form);
   for (const spec of FUNCTIONS) writeDeployedFiles(options, spec);
   return folders;
 }
 
-async function build(root: string, out: string, folders: readonly string[]): Promise<void> {
-  const { bundles, inputs } = await buildFunctions(root);
+async function build(root: string, out: string, form: FunctionForm): Promise<void> {
+  const { bundles, inputs } = await buildFunctions(root, form);
   // What an earlier build left must not be deployed with this one.
-  for (const folder of [...folders, join(out, MAPS)]) rmSync(folder, { recursive: true, force: true });
+  for (const folder of [...FUNCTIONS.map(({ name }) => name), MAPS]) {
+    rmSync(join(out, folder), { recursive: true, force: true });
+  }
   const outputs: string[] = [];
   const write = (path: string, contents: Uint8Array): void => {
     mkdirSync(join(out, dirname(path)), { recursive: true });
@@ -46,7 +50,7 @@ async function build(root: string, out: string, folders: readonly string[]): Pro
     write(join(name, 'index.mjs'), code);
     write(join(MAPS, `${name}.mjs.map`), map);
   }
-  recordBuild(root, out, { inputs, outputs });
+  recordBuild(root, out, { form, inputs, outputs });
 }
 
 function writeDeployedFiles(

@@ -29,9 +29,14 @@ interface Part {
   readonly export: string;
 }
 
+export interface FunctionForm {
+  /** Whether API functions may take calls without an identity for those of a caller that a variable names. */
+  readonly unsafe_caller: boolean;
+}
+
 const part = (name: string, module: string, exported: string): Part => ({ name, module, export: exported });
 
-function partsOf(spec: FunctionSpec): readonly Part[] {
+function partsOf(spec: FunctionSpec, form: FunctionForm): readonly Part[] {
   const groups = environmentGroups(spec);
   const wanted: readonly (readonly [Part, boolean])[] = [
     [part('table', 'table-part', 'tablePart'), groups.includes('table')],
@@ -47,14 +52,14 @@ function partsOf(spec: FunctionSpec): readonly Part[] {
     [part('orchestrator', 'orchestrator-part', 'orchestratorPart'), groups.includes('orchestrator')],
     [part('runsAtOnce', 'quota-parts', 'runsAtOncePart'), groups.includes('quotas')],
     [part('poolSize', 'quota-parts', 'poolSizePart'), groups.includes('pool')],
-    [part('caller', 'unsafe-caller-part', 'unsafeCallerPart'), groups.includes('caller')],
+    [part('caller', 'unsafe-caller-part', 'unsafeCallerPart'), form.unsafe_caller && spec.kind === 'api'],
   ];
   return wanted.filter(([, needed]) => needed).map(([wantedPart]) => wantedPart);
 }
 
 /** @returns a module that imports from the root of the project. */
-export function functionEntry(spec: FunctionSpec): string {
-  const parts = partsOf(spec);
+export function functionEntry(spec: FunctionSpec, form: FunctionForm): string {
+  const parts = partsOf(spec, form);
   const wiring = WIRINGS[spec.name] ?? 'maintenance';
   const start = spec.kind === 'api' ? 'startApiFunction' : 'startFunction';
   const module = spec.kind === 'api' ? 'start-api-function' : 'start-function';

@@ -4,7 +4,6 @@
  * an environment (bindings, profiles) travels beside the code.
  */
 import * as z from 'zod';
-import type { Principal } from './http-event.ts';
 
 const wholeNumber = (min: number) =>
   z
@@ -25,15 +24,6 @@ const byProfile = text
   })
   .pipe(z.record(z.string(), text, 'is a JSON object of texts by profile'));
 
-/** `<account id>/<role unique id>`. */
-const principal = z
-  .string()
-  .regex(/^[0-9]{12}\/A[A-Z0-9]{15,127}$/, 'is <account id>/<role unique id>')
-  .transform((value): Principal => {
-    const [account_id = '', role_id = ''] = value.split('/');
-    return { account_id, role_id };
-  });
-
 /** By group; names are unique over all of them. */
 export const FUNCTION_ENVIRONMENT = {
   base: z.object({
@@ -42,8 +32,6 @@ export const FUNCTION_ENVIRONMENT = {
     COGNITION_DEPLOYMENT: text,
     COGNITION_SKILLS_BACKEND: z.enum(['config_registry', 's3'], 'is config_registry or s3'),
   }),
-  /** Of API functions, and of a development deployment only. */
-  caller: z.object({ COGNITION_UNSAFE_CALLER: principal.optional() }),
   table: z.object({ COGNITION_TABLE: text }),
   artifacts: z.object({ COGNITION_ARTIFACTS_BUCKET: text }),
   packages: z.object({
@@ -81,7 +69,6 @@ export type EnvironmentGroup = keyof typeof FUNCTION_ENVIRONMENT;
 /** The part of a row of the function table that decides. */
 export interface FunctionNeeds {
   readonly name: string;
-  readonly kind: 'api' | 'step' | 'maintenance';
   readonly table: string;
   readonly packages: string;
   readonly artifacts: string;
@@ -96,7 +83,6 @@ const PINS_IMAGES: readonly string[] = ['runs', 'pin-manifest'];
 export function environmentGroups(needs: FunctionNeeds): readonly EnvironmentGroup[] {
   const wanted: readonly (readonly [EnvironmentGroup, boolean])[] = [
     ['base', true],
-    ['caller', needs.kind === 'api'],
     ['table', needs.table !== 'none'],
     ['artifacts', needs.artifacts !== 'none' || needs.inputs !== 'none'],
     ['packages', needs.packages !== 'none'],

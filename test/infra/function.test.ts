@@ -110,7 +110,8 @@ describe('a function', () => {
       const parsed = FUNCTION_ENVIRONMENT[group].safeParse(variables);
       expect(parsed.error?.issues ?? [], group).toEqual([]);
     }
-    const known = new Set([...functionVariables(one.spec), 'AWS_ACCOUNT_ID_ENDPOINT_MODE']);
+    const ofEmulators = one.variant === 'emulator' ? ['COGNITION_UNSAFE_CALLER'] : [];
+    const known = new Set([...functionVariables(one.spec), ...ofEmulators, 'AWS_ACCOUNT_ID_ENDPOINT_MODE']);
     expect(Object.keys(variables).filter((name) => !known.has(name))).toEqual([]);
   });
 

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { bundleFunctions } from '../../infra/functions/bundle-functions.ts';
+import type { FunctionForm } from '../../infra/functions/function-entry.ts';
 import { functionSpec } from '../../infra/functions/function-table.ts';
 import { functionVariables } from '../../shared/contracts/function-environment.ts';
 import { sandboxProfileSchema } from '../../shared/contracts/sandbox-profile.ts';
@@ -22,9 +23,16 @@ export interface TestBundles {
   close(): Promise<void>;
 }
 
-export async function makeBundles(): Promise<TestBundles> {
+/** @param form default: as for AWS. */
+export async function makeBundles(form: FunctionForm = { unsafe_caller: false }): Promise<TestBundles> {
   const out = mkdtempSync(join(tmpdir(), 'function-bundles-'));
-  const folders = await bundleFunctions({ root: ROOT, out, bindings: BINDINGS, profiles: PROFILES });
+  const folders = await bundleFunctions({
+    ...form,
+    root: ROOT,
+    out,
+    bindings: BINDINGS,
+    profiles: PROFILES,
+  });
   return { folders, out, close: () => rm(out, { recursive: true }) };
 }
 

@@ -16,7 +16,8 @@ const texts = new Map<string, string>();
 
 beforeAll(async () => {
   bundles = await makeBundles();
-  for (const { name, sources } of (await buildFunctions(ROOT)).bundles) inputs.set(name, [...sources.keys()]);
+  for (const { name, sources } of (await buildFunctions(ROOT, { unsafe_caller: false })).bundles)
+    inputs.set(name, [...sources.keys()]);
   for (const name of names) texts.set(name, readFileSync(join(bundles.out, name, 'index.mjs'), 'utf8'));
 }, 240_000);
 afterAll(() => bundles.close());
@@ -43,12 +44,9 @@ describe.each(FUNCTIONS)('the bundle of $name', (spec: FunctionSpec) => {
     if (hasProfiles) expect(read('sandbox-profiles.json')).toEqual(PROFILES);
   });
 
-  it('holds nothing of the standalone server and no setting that takes isolation away', () => {
+  it('holds nothing of the standalone server and no unsafe setting', () => {
     expect(importsOf(name, /adapters\/local\/|^infra\/|aws-local-stepfunctions|^test\/|^cli\//)).toEqual([]);
-    const unsafe = [...(texts.get(name) ?? '').matchAll(/COGNITION_UNSAFE_\w+/g)].map(([setting]) => setting);
-    expect(new Set(unsafe)).toEqual(new Set(['COGNITION_UNSAFE_CALLER']));
-    expect(texts.get(name)).not.toMatch(/node:sqlite|isolation:"none"/);
-    if (spec.kind !== 'api') expect(importsOf(name, /unsafe-caller-part/)).toEqual([]);
+    expect(texts.get(name)).not.toMatch(/unsafe_?caller|COGNITION_UNSAFE|node:sqlite|isolation:"none"/i);
   });
 
   it('has the client of a service only where its row of the table needs the service', () => {
@@ -96,7 +94,7 @@ describe.each(FUNCTIONS)('the bundle of $name', (spec: FunctionSpec) => {
   });
 });
 
-const OPTIONS = { root: ROOT, bindings: BINDINGS, profiles: PROFILES };
+const OPTIONS = { unsafe_caller: false, root: ROOT, bindings: BINDINGS, profiles: PROFILES };
 
 describe('a build', () => {
   it('comes out the same every time, byte for byte', async () => {
@@ -121,6 +119,21 @@ describe('a build', () => {
     const beside = readFileSync(join(bundles.out, 'skills/scope-bindings.json'), 'utf8');
     expect(JSON.parse(beside)).toEqual(bindings);
   });
+
+  it('for an emulator is another one, in which the API alone may take a caller on trust', async () => {
+    const bundled = (out: string) =>
+      names.filter((name) =>
+        /COGNITION_UNSAFE_CALLER/.test(readFileSync(join(out, name, 'index.mjs'), 'utf8')),
+      );
+    const api = FUNCTIONS.filter(({ kind }) => kind === 'api').map(({ name }) => name);
+
+    await bundleFunctions({ ...OPTIONS, out: bundles.out, unsafe_caller: true });
+    const trusting = bundled(bundles.out);
+    await bundleFunctions({ ...OPTIONS, out: bundles.out });
+
+    expect(trusting).toEqual(api);
+    expect(bundled(bundles.out)).toEqual([]);
+  }, 120_000);
 
   it('is repeated when something of it was changed, and leaves nothing that does not belong to it', async () => {
     const expected = readFileSync(join(bundles.out, 'skills/index.mjs'), 'utf8');

@@ -27,8 +27,8 @@ afterAll(async () => {
 });
 
 const names = FUNCTIONS.map(({ name }) => name);
-const run = (name: string, environment: Record<string, string>, event?: unknown) =>
-  runFunction(bundles.folders.get(name) ?? '', environment, event);
+const run = (name: string, environment: Record<string, string>, event?: unknown, from = bundles) =>
+  runFunction(from.folders.get(name) ?? '', environment, event);
 
 describe.each(names)('%s', (name) => {
   it('starts with the environment that it is deployed with', async () => {
@@ -39,7 +39,6 @@ describe.each(names)('%s', (name) => {
 
   it('does not start without one, and names all that is missing in one line', async () => {
     const optional = new Set([
-      'COGNITION_UNSAFE_CALLER',
       'COGNITION_SKILLS_S3_BUCKET',
       'COGNITION_SKILLS_S3_PREFIX',
       'COGNITION_SKILLS_S3_REGION',
@@ -87,16 +86,6 @@ describe('a function', () => {
     expect(messageOf(refused)).toBe(`the function pool cannot start: ${variable} ${problem}`);
   });
 
-  it('of production refuses a caller that nobody has checked', async () => {
-    const caller = { COGNITION_UNSAFE_CALLER: '123456789012/AROAEXAMPLEROLEID001' };
-
-    const refused = await run('runs', { ...environmentOf('runs'), ...caller });
-
-    expect(messageOf(refused)).toBe(
-      'the function runs cannot start: COGNITION_UNSAFE_CALLER is for development: leave it out',
-    );
-  });
-
   it('knows every variable by one name', () => {
     const all = Object.values(FUNCTION_ENVIRONMENT).flatMap(({ shape }) => Object.keys(shape));
 
@@ -114,14 +103,14 @@ const NOT_FOUND = { error: expect.objectContaining({ name: 'not_found' }) };
 const NOTHING = {};
 const answered = (status: number) => ({ value: expect.objectContaining({ statusCode: status }) });
 
-const answerOf = async (name: string, event: unknown, more: Record<string, string> = {}) => {
+const answerOf = async (name: string, event: unknown, more: Record<string, string> = {}, from = bundles) => {
   const environment = {
     ...environmentOf(name),
     ...LAMBDA_ENVIRONMENT,
     AWS_ENDPOINT_URL: aws.endpoint,
     ...more,
   };
-  const { stdout, stderr } = await run(name, environment, event);
+  const { stdout, stderr } = await run(name, environment, event, from);
   const [logs = '', answer = ''] = stdout.split('ANSWER ');
   const written = logs + stderr;
   const lines = written.split('\n').filter((line) => line !== '');
@@ -221,15 +210,20 @@ describe('what an API function logs', () => {
   });
 });
 
-describe('the caller of a development deployment', () => {
+describe('the caller that an emulator does not name', () => {
+  let trusting: TestBundles;
+  beforeAll(async () => {
+    trusting = await makeBundles({ unsafe_caller: true });
+  }, 240_000);
+  afterAll(() => trusting.close());
   const development = {
     COGNITION_ENVIRONMENT: 'development',
     COGNITION_UNSAFE_CALLER: '123456789012/AROAEXAMPLEROLEID001',
   };
-  const nobody = { accountId: null, caller: null };
+  const unsigned = apiEvent('listRuns', { identity: { accountId: null, caller: null } });
 
   it('is taken where API Gateway names none, with a warning', async () => {
-    const { answer, lines } = await answerOf('runs', apiEvent('listRuns', { identity: nobody }), development);
+    const { answer, lines } = await answerOf('runs', unsigned, development, trusting);
 
     expect(answer).toEqual(answered(200));
     expect(lines).toContainEqual(
@@ -242,13 +236,31 @@ describe('the caller of a development deployment', () => {
 
   it('is not taken where API Gateway names one', async () => {
     const identity = { accountId: '123456789012', caller: 'AROAOTHERROLEID00001:session' };
-    const { answer } = await answerOf('runs', apiEvent('listRuns', { identity }), development);
+    const { answer } = await answerOf('runs', apiEvent('listRuns', { identity }), development, trusting);
 
     expect(answer).toEqual(answered(403));
   });
 
+  it('is nobody to a function that is bundled for AWS, whatever its environment says', async () => {
+    for (const environment of [development, { ...development, COGNITION_ENVIRONMENT: 'production' }]) {
+      const { answer } = await answerOf('runs', unsigned, environment);
+
+      expect(answer).toEqual(answered(403));
+    }
+  });
+
+  it('is refused in production', async () => {
+    const production = { ...development, COGNITION_ENVIRONMENT: 'production' };
+
+    const refused = await run('runs', { ...environmentOf('runs'), ...production }, undefined, trusting);
+
+    expect(messageOf(refused)).toBe(
+      'the function runs cannot start: COGNITION_UNSAFE_CALLER is for development: leave it out',
+    );
+  });
+
   it('is nobody where none is set', async () => {
-    const { answer } = await answerOf('runs', apiEvent('listRuns', { identity: nobody }));
+    const { answer } = await answerOf('runs', unsigned, {}, trusting);
 
     expect(answer).toEqual(answered(403));
   });

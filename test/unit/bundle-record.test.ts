@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { isBuilt, recordBuild } from '../../infra/functions/build-record.ts';
 
+const FOR_AWS = { unsafe_caller: false } as const;
+
 let root = '';
 let out = '';
 
@@ -13,7 +15,7 @@ beforeEach(() => {
   mkdirSync(join(out, 'skills'), { recursive: true });
   writeFileSync(join(root, 'skills.ts'), 'source');
   writeFileSync(join(out, 'skills', 'index.mjs'), 'code');
-  recordBuild(root, out, { inputs: ['skills.ts'], outputs: ['skills/index.mjs'] });
+  recordBuild(root, out, { form: FOR_AWS, inputs: ['skills.ts'], outputs: ['skills/index.mjs'] });
 });
 
 describe('the record of a build', () => {
@@ -21,9 +23,9 @@ describe('the record of a build', () => {
     const copy = join(root, 'copy');
     cpSync(out, copy, { recursive: true });
 
-    expect(isBuilt(root, out)).toBe(true);
+    expect(isBuilt(root, out, FOR_AWS)).toBe(true);
     rmSync(out, { recursive: true });
-    expect(isBuilt(root, copy)).toBe(true);
+    expect(isBuilt(root, copy, FOR_AWS)).toBe(true);
   });
 
   it.each([
@@ -33,12 +35,16 @@ describe('the record of a build', () => {
   ])('is false after a change of %s', (_what, change) => {
     change();
 
-    expect(isBuilt(root, out)).toBe(false);
+    expect(isBuilt(root, out, FOR_AWS)).toBe(false);
+  });
+
+  it('is false of another form', () => {
+    expect(isBuilt(root, out, { unsafe_caller: true })).toBe(false);
   });
 
   it.each(['skills.ts', 'out/skills/index.mjs', 'out/build.json', 'out'])('is false without %s', (path) => {
     rmSync(join(root, path), { recursive: true });
 
-    expect(isBuilt(root, out)).toBe(false);
+    expect(isBuilt(root, out, FOR_AWS)).toBe(false);
   });
 });

@@ -1,13 +1,14 @@
 import * as z from 'zod';
 import { FUNCTION_ENVIRONMENT } from '../../../shared/contracts/function-environment.ts';
+import { UNSAFE_CALLER } from '../../../shared/contracts/unsafe-caller.ts';
 import { functionPart } from './function-part.ts';
 
-const { base, caller } = FUNCTION_ENVIRONMENT;
+const { base } = FUNCTION_ENVIRONMENT;
 
 /** An emulator's API Gateway checks no signature and names no caller. Anything else refuses to start with this set. */
 export const unsafeCallerPart = functionPart(
   z
-    .object({ ...base.pick({ COGNITION_ENVIRONMENT: true }).shape, ...caller.shape })
+    .object({ ...base.pick({ COGNITION_ENVIRONMENT: true }).shape, ...UNSAFE_CALLER.shape })
     .refine(
       ({ COGNITION_ENVIRONMENT, COGNITION_UNSAFE_CALLER }) =>
         COGNITION_ENVIRONMENT === 'development' || COGNITION_UNSAFE_CALLER === undefined,

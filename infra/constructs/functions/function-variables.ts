@@ -18,6 +18,7 @@ export function functionEnvironment(
   return {
     ...Object.fromEntries(needed),
     ...(spec.vpc ? { AWS_ACCOUNT_ID_ENDPOINT_MODE: 'disabled' } : {}),
+    ...(spec.kind === 'api' ? unsafeCaller(context) : {}),
     ...(spec.ecs.length > 0 ? ecsEndpoint(context) : {}),
   };
 }
@@ -39,7 +40,6 @@ function valuesOf(
     COGNITION_LOG_LEVEL: () => settings.log_level,
     COGNITION_DEPLOYMENT: () => settings.deployment,
     COGNITION_SKILLS_BACKEND: () => packages.backend,
-    COGNITION_UNSAFE_CALLER: () => settings.emulator?.unsafe_caller,
     COGNITION_TABLE: () => storage.table.tableName,
     COGNITION_ARTIFACTS_BUCKET: () => storage.artifacts.bucketName,
     COGNITION_SKILLS_S3_BUCKET: () => storage.packages?.bucketName,
@@ -55,6 +55,11 @@ function valuesOf(
     COGNITION_SANDBOX_SECURITY_GROUPS: () => network.sandboxSecurityGroup.securityGroupId,
     COGNITION_SANDBOX_POOL_SIZE: () => String(settings.sandbox_pool_size),
   };
+}
+
+/** Emulators whose API Gateway names no caller. */
+function unsafeCaller({ settings: { emulator } }: FunctionContext): Readonly<Record<string, string>> {
+  return emulator === undefined ? {} : { COGNITION_UNSAFE_CALLER: emulator.unsafe_caller };
 }
 
 /** Emulators that start tasks elsewhere than they do all else. */
