@@ -79,7 +79,8 @@ function keyDenials({ ecs }: FunctionSpec): readonly Denial[] {
   if (!ecs.includes('StopTask')) return [{ actions: ACTIONS, conditions: keys }];
   return [
     { actions: ACTIONS.filter((action) => action !== 'dynamodb:DeleteItem'), conditions: keys },
-    // A deletion can be asked for what it deletes.
+    // A deletion can be asked for what it deletes. What it shows when its condition fails has no key of IAM's to ask
+    // for; but these functions are outside the network, where a sandbox's key opens nothing.
     {
       actions: ['dynamodb:DeleteItem'],
       conditions: { ...keys, StringEquals: { 'dynamodb:ReturnValues': 'ALL_OLD' } },
