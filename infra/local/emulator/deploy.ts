@@ -1,9 +1,9 @@
 /** The real `cdk bootstrap`, `cdk deploy` and the rest, as an operator types them, against an emulator. */
-import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
+import { type CdkCommand, runCdk } from './run-cdk.ts';
 import type { EmulatorConnection } from './start-emulator.ts';
 
 export interface Cdk {
@@ -18,21 +18,16 @@ export interface Cdk {
 
 export type Outputs = z.infer<typeof outputsSchema>;
 
-export class CdkFailure extends Error {
-  override readonly name = 'CdkFailure';
-  readonly output: string;
-
-  constructor(args: readonly string[], output: string) {
-    super(`\`cdk ${args.join(' ')}\` failed:\n${output.slice(-4_000)}`);
-    this.output = output;
-  }
-}
-
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const outputsSchema = z.record(z.string(), z.record(z.string(), z.string()));
 
-/** @param folder for templates and outputs. */
-export function cdkFor(emulator: EmulatorConnection, account: string, folder: string): Cdk {
+/** @param folder for templates and outputs. @param signal ends the command that is under way. */
+export function cdkFor(
+  emulator: EmulatorConnection,
+  account: string,
+  folder: string,
+  signal?: AbortSignal,
+): Cdk {
   mkdirSync(folder, { recursive: true });
   const env = {
     ...withoutSettings(process.env),
@@ -51,14 +46,14 @@ export function cdkFor(emulator: EmulatorConnection, account: string, folder: st
     const lines = Object.entries(settings).map(([name, value]) => `${name}='${value}'\n`);
     writeFileSync(file, lines.join(''));
     const more = ['-c', `settings=${file}`, '--output', join(folder, 'cdk.out')];
-    return { args: [...args, ...more], env, cwd: ROOT };
+    return { args: [...args, ...more], env, cwd: ROOT, signal };
   };
-  const run: Cdk['run'] = (args, settings = {}) => output(prepare(args, settings));
+  const run: Cdk['run'] = (args, settings = {}) => runCdk(prepare(args, settings));
   return {
     run,
     bootstrap: async () => {
       // The environment by its name, in a folder without an app: nothing has to be synthesized for it.
-      await output({ args: ['bootstrap', `aws://${account}/${emulator.region}`], env, cwd: folder });
+      await runCdk({ args: ['bootstrap', `aws://${account}/${emulator.region}`], env, cwd: folder, signal });
     },
     deploy: async (settings) => {
       const file = join(folder, 'outputs.json');
@@ -67,7 +62,7 @@ export function cdkFor(emulator: EmulatorConnection, account: string, folder: st
       return outputsSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
     },
     deployUntil: async (text, settings) => {
-      await output({ ...prepare(DEPLOY, settings), killAt: text });
+      await runCdk({ ...prepare(DEPLOY, settings), killAt: text });
     },
   };
 }
@@ -83,29 +78,3 @@ const withoutSettings = (env: NodeJS.ProcessEnv): Record<string, string> =>
         entry[1] !== undefined && !/^(COGNITION_|AWS_PROFILE$|AWS_SESSION_TOKEN$)/.test(entry[0]),
     ),
   );
-
-interface CdkCommand {
-  readonly args: readonly string[];
-  readonly env: Record<string, string>;
-  readonly cwd: string;
-  readonly killAt?: string;
-}
-
-function output({ args, env, cwd, killAt }: CdkCommand): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const child = spawn('cdk', args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
-    let text = '';
-    const hear = (chunk: unknown): void => {
-      text += chunk;
-      if (killAt !== undefined && text.includes(killAt)) child.kill('SIGKILL');
-    };
-    child.stdout.on('data', hear);
-    child.stderr.on('data', hear);
-    child.once('error', reject);
-    child.once('close', (code, signal) => {
-      const expected = killAt === undefined ? code === 0 : signal === 'SIGKILL';
-      if (expected) resolve(text);
-      else reject(new CdkFailure(args, text));
-    });
-  });
-}

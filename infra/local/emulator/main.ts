@@ -3,8 +3,6 @@
  * With `--once` it runs an example instead of waiting, and says how long everything took.
  */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -12,6 +10,7 @@ import { apiUrl } from './api-url.ts';
 import { BUILDER_ENVIRONMENT } from './builder-key.ts';
 import { cdkFor } from './deploy.ts';
 import { callerAccount, emulatorApi } from './emulator-api.ts';
+import { type EmulatorSession, emulatorSession } from './emulator-session.ts';
 import { emulatorSettings } from './emulator-settings.ts';
 import { startEmulator } from './start-emulator.ts';
 import { startLocalFargate } from './start-local-fargate.ts';
@@ -59,32 +58,42 @@ function readArguments() {
 }
 
 /** Runs the CLI as a builder would type it. */
-async function cognition(args: readonly string[], env: Record<string, string>): Promise<void> {
+async function cognition(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<void> {
   say(`$ cognition ${args.join(' ')}`);
   const child = spawn(process.execPath, [CLI, ...args], {
     cwd: ROOT,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'inherit', 'inherit'],
+    signal,
   });
-  const code = await new Promise<number>((resolve) => child.once('close', (exit) => resolve(exit ?? 1)));
+  const code = await new Promise<number>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (exit) => resolve(exit ?? 1));
+  });
   if (code !== 0) throw new Error(`\`cognition ${args.join(' ')}\` exits with ${code}`);
 }
 
-async function deploy(folder: string, onStarted: (stop: () => Promise<void>) => void) {
+async function timed<T>(name: string, act: () => Promise<T>): Promise<T> {
+  const began = performance.now();
+  const result = await act();
+  say(`${name}: ${((performance.now() - began) / 1_000).toFixed(1)} s`);
+  return result;
+}
+
+/** @returns what a builder's shell has to know. */
+async function deploy({ folder, signal, onStarted }: EmulatorSession): Promise<Record<string, string>> {
   const { fargateArguments, advertise } = readArguments();
-  const timed = async <T>(name: string, act: () => Promise<T>): Promise<T> => {
-    const began = performance.now();
-    const result = await act();
-    say(`${name}: ${((performance.now() - began) / 1_000).toFixed(1)} s`);
-    return result;
-  };
   const emulator = await timed('emulator', () => startEmulator(process.env, folder));
   onStarted(emulator.stop);
   const started = await timed('local Fargate', () => startLocalFargate({ args: fargateArguments }));
   onStarted(started.stop);
   const fargate = { ...started, endpoint: asKnownTo(started.endpoint, advertise) };
   const account = await callerAccount(emulatorApi(emulator));
-  const cdk = cdkFor(emulator, account, join(folder, 'cdk'));
+  const cdk = cdkFor(emulator, account, join(folder, 'cdk'), signal);
   await timed('cdk bootstrap', () => cdk.bootstrap());
   const settings = emulatorSettings({ account, region: emulator.region, fargate, folder });
   const outputs = await timed('cdk deploy --all', () => cdk.deploy(settings));
@@ -103,42 +112,24 @@ function asKnownTo(endpoint: string, advertise: string | undefined): string {
   return url.href;
 }
 
-async function main(): Promise<number> {
-  const { once, help } = readArguments();
-  if (help) {
-    say(USAGE);
+async function work(session: EmulatorSession): Promise<number> {
+  const began = performance.now();
+  const env = await deploy(session);
+  if (readArguments().once) {
+    for (const args of EXAMPLE) await cognition(args, env, session.signal);
+    say(`from start to a finished run: ${((performance.now() - began) / 1_000).toFixed(1)} s`);
     return 0;
   }
-  const began = performance.now();
-  const folder = mkdtempSync(join(tmpdir(), 'cognition-emulator-'));
-  const stops: (() => Promise<void>)[] = [];
-  const interrupted = new Promise<number>((resolve) => {
-    process.once('SIGINT', () => resolve(130));
-    process.once('SIGTERM', () => resolve(143));
-  });
-  const work = async (): Promise<number> => {
-    const env = await deploy(folder, (stop) => stops.push(stop));
-    if (once) {
-      for (const args of EXAMPLE) await cognition(args, env);
-      say(`from start to a finished run: ${((performance.now() - began) / 1_000).toFixed(1)} s`);
-      return 0;
-    }
-    say('deployed; in another terminal:');
-    for (const [name, value] of Object.entries(env)) say(`  export ${name}=${value}`);
-    for (const args of EXAMPLE) say(`  npx cognition ${args.join(' ')}`);
-    return interrupted;
-  };
-  try {
-    return await Promise.race([work(), interrupted]);
-  } finally {
-    for (const stop of stops.reverse()) await stop();
-    rmSync(folder, { recursive: true, force: true });
-  }
+  say('deployed; in another terminal:');
+  for (const [name, value] of Object.entries(env)) say(`  export ${name}=${value}`);
+  for (const args of EXAMPLE) say(`  npx cognition ${args.join(' ')}`);
+  return session.interrupted;
 }
 
 try {
-  process.exit(await main());
+  if (readArguments().help) say(USAGE);
+  else process.exitCode = await emulatorSession(work);
 } catch (error) {
   process.stderr.write(`emulator: ${error instanceof Error ? error.message : String(error)}\n`);
-  process.exit(1);
+  process.exitCode = 1;
 }

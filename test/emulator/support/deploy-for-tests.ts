@@ -1,9 +1,9 @@
 /** From nothing to a deployment with local Fargate and the proxy, and what tests are to know of it. */
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { apiUrl } from '../../../infra/local/emulator/api-url.ts';
 import { cdkFor } from '../../../infra/local/emulator/deploy.ts';
 import { callerAccount, emulatorApi } from '../../../infra/local/emulator/emulator-api.ts';
+import type { EmulatorSession } from '../../../infra/local/emulator/emulator-session.ts';
 import { emulatorSettings } from '../../../infra/local/emulator/emulator-settings.ts';
 import { startEmulator } from '../../../infra/local/emulator/start-emulator.ts';
 import { startLocalFargate } from '../../../infra/local/emulator/start-local-fargate.ts';
@@ -14,17 +14,15 @@ import type { DeploymentFacts } from './deployment-facts.ts';
 import { startFaultProxy } from './fault-proxy.ts';
 import { sendThroughProxy } from './through-proxy.ts';
 
-type Closing = () => Promise<void>;
-
 const DEPLOYMENT = 'cognition';
 /** So that no run of the suite waits for another's end. */
 const ENOUGH_TASKS = { COGNITION_MAX_TASKS: '64', COGNITION_SANDBOX_POOL_SIZE: '0' } as const;
 
-/** @param onStarted is given what ends each thing, as soon as there is something to end. */
-export async function deployForTests(
-  folder: string,
-  onStarted: (close: Closing) => void,
-): Promise<DeploymentFacts> {
+export async function deployForTests({
+  folder,
+  signal,
+  onStarted,
+}: EmulatorSession): Promise<DeploymentFacts> {
   const timings: Record<string, number> = {};
   const timed = async <T>(name: string, act: () => Promise<T>): Promise<T> => {
     const began = performance.now();
@@ -32,7 +30,7 @@ export async function deployForTests(
     timings[`${name}_ms`] = Math.round(performance.now() - began);
     return result;
   };
-  const emulator = await timed('emulator', () => startEmulator(process.env, makeFolder(folder, 'emulator')));
+  const emulator = await timed('emulator', () => startEmulator(process.env, join(folder, 'emulator')));
   onStarted(emulator.stop);
   const fargate = await timed('local_fargate', () => startLocalFargate({ settings: ENOUGH_TASKS }));
   onStarted(fargate.stop);
@@ -46,7 +44,7 @@ export async function deployForTests(
     folder,
     bindings: bindingsOf(account, role),
   });
-  const cdk = cdkFor(emulator, account, makeFolder(folder, 'cdk'));
+  const cdk = cdkFor(emulator, account, join(folder, 'cdk'), signal);
   await timed('bootstrap', () => cdk.bootstrap());
   const outputs = await timed('deploy', () => cdk.deploy(settings));
   const proxy = await startFaultProxy({
@@ -81,9 +79,3 @@ export async function deployForTests(
 
 const bindingsOf = (account: string, role: TestRole | undefined) =>
   role === undefined ? [] : [{ account_id: account, role_id: role.unique_id, scopes: [ROLE_SCOPE] }];
-
-function makeFolder(parent: string, name: string): string {
-  const folder = join(parent, name);
-  mkdirSync(folder, { recursive: true });
-  return folder;
-}
