@@ -49,6 +49,8 @@ const API_SECONDS = 29;
 const STEP_SECONDS = 60;
 /** Hashing and JSON of the largest packages and outputs want a whole core. */
 const ONE_CORE_MB = 1_769;
+/** What waits for a sandbox or a command is paid by memory and time, and does little meanwhile. */
+const WAITING_MB = 512;
 const STOPPING: readonly EcsCall[] = ['StopTask', 'DescribeTasks', 'ListTasks'];
 
 type Own = Pick<FunctionSpec, 'name'> & Partial<FunctionSpec>;
@@ -90,7 +92,7 @@ export const FUNCTIONS: readonly FunctionSpec[] = [
     sandbox_keys: true,
     ecs: ['RunTask', 'DescribeTasks', 'StopTask'],
   }),
-  step({ name: 'await-sandbox', vpc: true, ecs: ['DescribeTasks'] }),
+  step({ name: 'await-sandbox', memory_mb: WAITING_MB, vpc: true, ecs: ['DescribeTasks'] }),
   step({
     name: 'materialize',
     vpc: true,
@@ -101,7 +103,7 @@ export const FUNCTIONS: readonly FunctionSpec[] = [
     inputs: 'read',
     ecs: ['DescribeTasks'],
   }),
-  step({ name: 'execute', vpc: true, sandbox_keys: true, ecs: ['DescribeTasks'] }),
+  step({ name: 'execute', memory_mb: WAITING_MB, vpc: true, sandbox_keys: true, ecs: ['DescribeTasks'] }),
   step({
     name: 'collect-artifacts',
     vpc: true,

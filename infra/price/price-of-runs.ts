@@ -42,7 +42,7 @@ export interface RunCost {
   readonly usd: number;
 }
 
-export interface SandboxSize {
+export interface TaskSize {
   /** In vCPU. */
   readonly cpu: number;
   /** In GB. */
@@ -53,13 +53,13 @@ const rounded = (value: number): string => value.toLocaleString('en', { maximumF
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
 /** In the order of the bill, the dearest first. */
-export const priceOfRuns = (sandbox: SandboxSize): RunCost[] =>
+export const priceOfRuns = (sandbox: TaskSize): RunCost[] =>
   [fargateLine(sandbox), ...linesByCall(), ...linesByCount()].toSorted((a, b) => b.usd - a.usd);
 
 /** @param usd of one run. */
 const line = (what: string, amount: string, usd: number): RunCost => ({ what, amount, usd: usd * RUNS });
 
-function fargateLine({ cpu, memory }: SandboxSize): RunCost {
+function fargateLine({ cpu, memory }: TaskSize): RunCost {
   const hours = SANDBOX_SECONDS / 3_600;
   return line(
     'Fargate',

@@ -5,14 +5,14 @@ import type { Calls } from './calls.ts';
 import { ownLatency } from './latency-model.ts';
 import { costOf, HOURS_A_MONTH, PRICED_IN, PRICED_ON, PRICES, type PriceName } from './list-prices.ts';
 import { priceAtRest, type RestingCost } from './price-at-rest.ts';
-import { priceOfRuns, type SandboxSize } from './price-of-runs.ts';
-import { sandboxSize } from './sandbox-size.ts';
+import { priceOfRuns, type TaskSize } from './price-of-runs.ts';
 import { REQUEST_CALLS, STATE_CALLS } from './standard-run.ts';
 import { costOfRounds, costOfVisits, type Rounds, roundsOf } from './standing-work.ts';
+import { taskSize } from './task-size.ts';
 
 /** @param templates of all stacks of a deployment with default settings. @returns by the name of the table. */
 export function operatingTables(templates: readonly unknown[]): Readonly<Record<string, string>> {
-  const size = sandboxSize(templates);
+  const size = taskSize(templates);
   return {
     'at rest': atRest(priceAtRest(templates), roundsOf(templates)),
     stored: stored(roundsOf(templates)),
@@ -84,7 +84,7 @@ const ownMetrics = (): number =>
     0,
   );
 
-function runs(size: SandboxSize): string {
+function runs(size: TaskSize): string {
   const costs = priceOfRuns(size);
   return table(
     ['What', 'One run', 'USD for 1,000'],
@@ -95,7 +95,7 @@ function runs(size: SandboxSize): string {
   );
 }
 
-function pool({ cpu, memory }: SandboxSize): string {
+function pool({ cpu, memory }: TaskSize): string {
   const month = HOURS_A_MONTH * (costOf('sandbox_cpu', cpu) + costOf('sandbox_memory', memory));
   return table(
     ['A sandbox of the default profile', 'USD a month'],

@@ -11,6 +11,16 @@ export const ROUND_CALLS: Readonly<Record<string, Calls>> = {
   sweeper: { ...NO_CALLS, table_reads: 8, read_units: 8 },
   reaper: { ...NO_CALLS, ecs_calls: 1 },
   gc: { ...NO_CALLS, table_reads: 17, read_units: 17 },
+  /** Of a pool that has what it wants, and of one profile. */
+  pool: {
+    ...NO_CALLS,
+    table_reads: 2,
+    read_units: 2,
+    table_writes: 1,
+    table_transactions: 1,
+    write_units: 3,
+    ecs_calls: 1,
+  },
 };
 /** Of the collector, for each package that is stored and needed. */
 export const PACKAGE_VISIT: Calls = { ...NO_CALLS, table_reads: 1, read_units: 1 };
@@ -78,4 +88,7 @@ const costOfTime = (name: string, ms: number): number =>
   costOf('function_time', (functionSpec(name).memory_mb / 1_024) * (ms / 1_000));
 
 const costOfCall = (name: string, ms: number, calls: Calls): number =>
-  costOf('function_requests', 1) + costOfTime(name, ms) + costOf('table_read_units', calls.read_units);
+  costOf('function_requests', 1) +
+  costOfTime(name, ms) +
+  costOf('table_read_units', calls.read_units) +
+  costOf('table_write_units', calls.write_units);

@@ -3,9 +3,9 @@ import { ownLatency } from '../../infra/price/latency-model.ts';
 import { PRICES } from '../../infra/price/list-prices.ts';
 import { priceAtRest } from '../../infra/price/price-at-rest.ts';
 import { priceOfRuns, REQUESTS } from '../../infra/price/price-of-runs.ts';
-import { sandboxSize } from '../../infra/price/sandbox-size.ts';
 import { REQUEST_CALLS } from '../../infra/price/standard-run.ts';
 import { costOfRounds, roundsOf } from '../../infra/price/standing-work.ts';
+import { taskSize } from '../../infra/price/task-size.ts';
 import { resourcesOf, VARIANT_NAMES, variant } from './support/synthesize.ts';
 
 const resource = (Type: string, Properties: Record<string, unknown> = {}) => ({
@@ -64,6 +64,12 @@ describe('the price at rest', () => {
     for (const round of rounds) expect(costOfRounds(round)).toBeGreaterThan(0);
   });
 
+  it.each(VARIANT_NAMES)('knows what a round of each scheduled function asks: %s', (name) => {
+    const rounds = roundsOf([...variant(name).templates.values()]);
+
+    for (const round of rounds) expect(costOfRounds(round)).toBeGreaterThan(0);
+  });
+
   it('has one endpoint out of four for ECS, the exception that docs/operating.md accounts for', () => {
     const network = variant('production').templates.get('network');
     const services = resourcesOf(network ?? { Resources: {} }, 'AWS::EC2::VPCEndpoint')
@@ -89,7 +95,7 @@ describe('the price of runs', () => {
   });
 
   it('grows with the sandbox, which the default profile sizes', () => {
-    const size = sandboxSize([...variant('production').templates.values()]);
+    const size = taskSize([...variant('production').templates.values()]);
     const fargate = (times: number): number =>
       priceOfRuns({ cpu: size.cpu * times, memory: size.memory * times }).find(
         ({ what }) => what === 'Fargate',

@@ -10,6 +10,8 @@ import {
   TRANSITIONS,
 } from '../../infra/price/standard-run.ts';
 import { PACKAGE_VISIT, ROUND_CALLS } from '../../infra/price/standing-work.ts';
+import { createMaintenanceLeases } from '../../shared/services/maintenance-leases.ts';
+import { createPoolKeeper } from '../../shared/services/pool-keeper.ts';
 import { createResumedCollector } from '../../shared/services/resumed-collector.ts';
 import { CallMeter } from '../support/call-meter.ts';
 import { collectorOf } from '../support/collector-world.ts';
@@ -81,6 +83,23 @@ describe('no scan', () => {
   });
 });
 
+/** Of a pool that has its one sandbox already. */
+async function countPoolRound(meter: CallMeter): Promise<void> {
+  const world = createBackstage();
+  const table = meter.table(world.table);
+  const { clock } = world;
+  const { pool } = startProcess(world, {
+    ports: { table, provisioner: meter.provisioner(world.provisioner) },
+    poolSize: 1,
+  });
+  const keeper = createPoolKeeper({ pool, clock, leases: createMaintenanceLeases({ table, clock }) });
+  meter.begin('filling of an empty pool');
+  await keeper.keep();
+  meter.sections.delete('filling of an empty pool');
+  meter.begin('pool');
+  await keeper.keep();
+}
+
 /** Rounds of an empty deployment, and what one package adds to a round of the collector. */
 async function countRounds(): Promise<{ idle: ReadonlyMap<string, Calls>; visit: Calls }> {
   const meter = new CallMeter();
@@ -96,6 +115,7 @@ async function countRounds(): Promise<{ idle: ReadonlyMap<string, Calls>; visit:
   await reaper.reap();
   meter.begin('gc');
   await collector.collect(Number.POSITIVE_INFINITY);
+  await countPoolRound(meter);
   const idle = new Map(meter.sections);
   await publishSkill(world);
   meter.begin('gc with a package');

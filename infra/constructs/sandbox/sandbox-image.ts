@@ -31,7 +31,7 @@ export class SandboxImage extends Construct {
   /** `sha256:` and hex digits; what an emulator is told may be any other name. A token where the image is built. */
   readonly digest: string;
   /** Changes with the image, and is known at synth. */
-  readonly fingerprint: string;
+  readonly contentId: string;
   /** Undefined where the image is not in ECR, as emulators have it. */
   readonly repository: ImageRepository | undefined;
 
@@ -41,13 +41,13 @@ export class SandboxImage extends Construct {
     const made = sandbox_image === undefined ? this.#build(props) : this.#named(sandbox_image);
     this.uri = made.uri;
     this.digest = made.digest;
-    this.fingerprint = made.fingerprint;
+    this.contentId = made.contentId;
     this.repository = made.repository;
   }
 
   #named(uri: string) {
     const image = parseEcrImage(uri);
-    if (image === undefined) return { uri, digest: uri, fingerprint: uri, repository: undefined };
+    if (image === undefined) return { uri, digest: uri, contentId: uri, repository: undefined };
     const { account, region, repository, digest } = image;
     const arn = Stack.of(this).formatArn({
       service: 'ecr',
@@ -57,7 +57,7 @@ export class SandboxImage extends Construct {
       resourceName: repository,
     });
     const [registry = ''] = uri.split('/');
-    return { uri, digest, fingerprint: digest, repository: { arn, registry } };
+    return { uri, digest, contentId: digest, repository: { arn, registry } };
   }
 
   #build({ settings, context, encryptionKey }: SandboxImageProps) {
@@ -79,7 +79,7 @@ export class SandboxImage extends Construct {
     return {
       uri: `${asset.repository.repositoryUri}@${digest}`,
       digest,
-      fingerprint: asset.assetHash,
+      contentId: asset.assetHash,
       repository: { arn: asset.repository.repositoryArn, registry },
     };
   }

@@ -65,7 +65,7 @@ export class SandboxTask extends Construct {
     definition.cfnOptions.updateReplacePolicy = CfnDeletionPolicy.RETAIN;
     definition.cfnOptions.deletionPolicy = CfnDeletionPolicy.DELETE;
     this.taskDefinitionArn = definition.ref;
-    const described = JSON.stringify({ image: image.fingerprint, profile, ...shape });
+    const described = JSON.stringify({ image: image.contentId, profile, ...shape });
     const hash = createHash('sha256').update(described).digest('hex').slice(0, 16);
     this.imageIdentity = `${image.digest}/${hash}`;
   }

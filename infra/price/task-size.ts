@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { SandboxSize } from './price-of-runs.ts';
+import type { TaskSize } from './price-of-runs.ts';
 import { resourcesOf } from './template.ts';
 
 const definitionSchema = z.object({
@@ -9,7 +9,7 @@ const definitionSchema = z.object({
 });
 
 /** Of the default profile's task definition. @throws Error when the templates have none. */
-export function sandboxSize(templates: readonly unknown[]): SandboxSize {
+export function taskSize(templates: readonly unknown[]): TaskSize {
   const definitions = resourcesOf(templates)
     .filter(({ type }) => type === 'AWS::ECS::TaskDefinition')
     .map(({ properties }) => definitionSchema.parse(properties));
