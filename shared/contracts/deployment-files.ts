@@ -98,9 +98,13 @@ interface PlacedProblem {
   readonly message: string;
 }
 
-const toPlace = ({ path, message }: z.core.$ZodIssue): PlacedProblem => ({
-  place: `/${path.join('/')}`,
-  message: message.replaceAll(/\s+/g, ' '),
+const toPlace = (issue: z.core.$ZodIssue): PlacedProblem => ({
+  place: `/${issue.path.join('/')}`,
+  // Of a key that is refused, the schema of keys knows why.
+  message: ((issue.code === 'invalid_key' && issue.issues[0]?.message) || issue.message).replaceAll(
+    /\s+/g,
+    ' ',
+  ),
 });
 
 const principalsSchema = z.array(z.looseObject({ account_id: z.unknown(), role_id: z.unknown() }).partial());

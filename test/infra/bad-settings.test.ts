@@ -81,6 +81,18 @@ const ONE_LINE: readonly Case[] = [
     withBinding({ ...BINDING, scopes: [{}] }),
   ],
   [
+    'a wildcard for keys',
+    {},
+    'COGNITION_SCOPE_BINDINGS: bindings.json at /0/scopes/0/*: a key is 1 to 32 lower-case letters, digits and underscores, beginning with a letter',
+    withBinding({ ...BINDING, scopes: [{ '*': '*' }] }),
+  ],
+  [
+    'a wildcard within a value',
+    {},
+    'COGNITION_SCOPE_BINDINGS: bindings.json at /0/scopes/0/tenant: a value is * alone, for any, or exact: 1 to 128 letters, digits and ._:@-, beginning with a letter or digit',
+    withBinding({ ...BINDING, scopes: [{ tenant: 'a*' }] }),
+  ],
+  [
     'a mistyped member',
     {},
     'COGNITION_SCOPE_BINDINGS: bindings.json at /0: Unrecognized key: "scope"',

@@ -105,6 +105,7 @@ describe('settings', () => {
       'COGNITION_RUNS_AT_A_TIME is not a setting: did you mean COGNITION_RUNS_AT_ONCE?',
     ]);
     expect(problemsOf({ COGNITION_S3_BUCKET: 'x' })[0]).toContain('COGNITION_SKILLS_S3_BUCKET');
+    expect(problemsOf({ COGNITION_POOL_SIZE: '2' })[0]).toContain('COGNITION_SANDBOX_POOL_SIZE');
   });
 
   it('ignore what belongs to a backend that is not selected, whatever it says, with a warning each', () => {
