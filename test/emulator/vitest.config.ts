@@ -44,6 +44,8 @@ export default defineConfig({
       project('faults', 2, 2),
       // What counts every call, or sends them elsewhere.
       project('alone', 3, 1),
+      // Looks at what all of these have left.
+      project('after', 4, 1),
     ],
   },
 });

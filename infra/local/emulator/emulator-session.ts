@@ -22,6 +22,7 @@ export async function emulatorSession(work: (session: EmulatorSession) => Promis
   const interrupted = new Promise<number>((resolve) => {
     process.once('SIGINT', () => resolve(130));
     process.once('SIGTERM', () => resolve(143));
+    process.once('SIGHUP', () => resolve(129));
   });
   const working = work({
     folder,
