@@ -20,9 +20,10 @@ export async function emulatorSession(work: (session: EmulatorSession) => Promis
   const stops: (() => Promise<void>)[] = [];
   const controller = new AbortController();
   const interrupted = new Promise<number>((resolve) => {
-    process.once('SIGINT', () => resolve(130));
-    process.once('SIGTERM', () => resolve(143));
-    process.once('SIGHUP', () => resolve(129));
+    // Each may come twice, to the group and from npm; what is under way is the cleaning up then.
+    process.on('SIGINT', () => resolve(130));
+    process.on('SIGTERM', () => resolve(143));
+    process.on('SIGHUP', () => resolve(129));
   });
   const working = work({
     folder,
