@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util';
 import type { BenchRow } from './bench-row.ts';
 import { cliStart } from './rows/cli-start.ts';
+import { emulatedRuns } from './rows/emulated-runs.ts';
 import { functionStart } from './rows/function-start.ts';
 import { manyRuns } from './rows/many-runs.ts';
 import { materialize } from './rows/materialize.ts';
@@ -19,6 +20,7 @@ const GROUPS = {
   wholeRun,
   skillReads,
   manyRuns,
+  emulatedRuns,
 };
 
 const { values } = parseArgs({ options: { json: { type: 'boolean' }, only: { type: 'string' } } });
