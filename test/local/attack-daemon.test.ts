@@ -11,7 +11,12 @@ it('a flood of words is not read without end, and the task can still be killed',
   child.stdout.on('data', (chunk) => {
     stdout += chunk;
   });
-  const task = supervise(child, { report: undefined, kill_group: true, afterExit: async () => undefined });
+  const task = supervise(child, {
+    report: undefined,
+    lifeline: undefined,
+    kill_group: true,
+    afterExit: async () => undefined,
+  });
 
   await sleep(1_500);
   const readAll = stdout;

@@ -87,6 +87,7 @@ async function launch(path: string, uid: number | undefined, task: Launch): Prom
   if (!(report instanceof Readable && args instanceof Writable)) throw new Error('bubblewrap has no pipes');
   const started = supervise(child, {
     report,
+    lifeline: streams[OUTER_FDS.lifeline],
     kill_group: false,
     afterExit: async () => task.cgroup?.release(),
   });

@@ -1,6 +1,6 @@
 /** A started task until it is gone: who it is, how it ended, how to end it. */
 import type { ChildProcess } from 'node:child_process';
-import type { Readable } from 'node:stream';
+import { type Readable, Stream } from 'node:stream';
 import type { TaskProcess } from './task-runtime.ts';
 
 /** Of what a task says in all its life; a sound one says a few lines. */
@@ -10,6 +10,11 @@ const TAIL_BYTES = 4_096;
 export interface Supervision {
   /** What bubblewrap says about itself. */
   readonly report: Readable | undefined;
+  /**
+   * Whose other end the daemon watches. bubblewrap's death takes the init along only once that has asked for it: one
+   * that was killed between the two leaves a task which goes on by itself, and this ends it.
+   */
+  readonly lifeline: unknown;
   /** Without a namespace of its own a task is no more than a process group. */
   readonly kill_group: boolean;
   afterExit(): Promise<void>;
@@ -30,6 +35,7 @@ export function supervise(child: ChildProcess, options: Supervision): TaskProces
       child.once('error', (error) => resolve({ code: null, signal: null, stderr_tail: error.message }));
       child.once('exit', (code, signal) => {
         alive = false;
+        if (options.lifeline instanceof Stream.Duplex) options.lifeline.destroy();
         child.stderr?.resume();
         const end = (): void => resolve({ code, signal, stderr_tail: tail() });
         if (child.stderr === null || child.stderr.closed) end();
@@ -44,7 +50,7 @@ export function supervise(child: ChildProcess, options: Supervision): TaskProces
     exited,
     kill: async () => {
       // The kernel kills all of a namespace with its init, and bubblewrap ends after that. Before it has said who
-      // the init is, its own death takes the init along.
+      // the init is, its own death takes the init along, or else the end of the lifeline does.
       if (alive && child.pid !== undefined) kill(options.kill_group ? -child.pid : (init ?? child.pid));
       await gone;
     },

@@ -31,6 +31,7 @@ export function createUnsafeLauncher(image: TaskImage): TaskLauncher {
       listener.close();
       return supervise(child, {
         report: undefined,
+        lifeline: child.stdio.at(LIFELINE_FD),
         kill_group: true,
         afterExit: () => removeTree(root),
       });
