@@ -5,6 +5,7 @@ import type { PoolKeeper } from '../../shared/services/pool-keeper.ts';
 import type { ResumedCollector } from '../../shared/services/resumed-collector.ts';
 import type { RunSweeper } from '../../shared/services/run-sweeper.ts';
 import type { SandboxReaper } from '../../shared/services/sandbox-reaper.ts';
+import { provided } from './provided.ts';
 
 /** What the functions that nobody calls are given by the wiring, once a process. */
 export interface MaintenanceServices {
@@ -17,13 +18,5 @@ export interface MaintenanceServices {
   readonly interrupted: InterruptedRuns;
 }
 
-let provided: MaintenanceServices | undefined;
-
-export function provideMaintenanceServices(services: MaintenanceServices): void {
-  provided = services;
-}
-
-export function maintenanceServices(): MaintenanceServices {
-  if (provided === undefined) throw new Error('no wiring has called provideMaintenanceServices');
-  return provided;
-}
+export const { provide: provideMaintenanceServices, get: maintenanceServices } =
+  provided<MaintenanceServices>('provideMaintenanceServices');

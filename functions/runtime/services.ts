@@ -12,6 +12,7 @@ import type { InputArtifacts } from '../../shared/services/input-artifacts.ts';
 import type { RunService } from '../../shared/services/run-service.ts';
 import type { RunSteps } from '../../shared/services/run-steps.ts';
 import type { SkillRegistry } from '../../shared/services/skill-registry.ts';
+import { provided } from './provided.ts';
 
 export interface Services {
   readonly table: TableStore;
@@ -26,13 +27,4 @@ export interface Services {
   readonly steps: RunSteps;
 }
 
-let provided: Services | undefined;
-
-export function provideServices(services: Services): void {
-  provided = services;
-}
-
-export function services(): Services {
-  if (provided === undefined) throw new Error('no wiring has called provideServices');
-  return provided;
-}
+export const { provide: provideServices, get: services } = provided<Services>('provideServices');
