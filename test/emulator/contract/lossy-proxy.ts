@@ -1,7 +1,8 @@
 /** Between a client and the emulator: what is asked is done, but some answers never arrive. */
-import { createServer, request as forward, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { forwardCall } from '../support/forward-call.ts';
 
 export interface LossyProxy {
   readonly endpoint: string;
@@ -16,7 +17,8 @@ export async function startLossyProxy(target: string): Promise<LossyProxy> {
   let toLose = 0;
   let lost = 0;
   const handle = async (asked: IncomingMessage, answer: ServerResponse): Promise<void> => {
-    const { status, headers, body } = await passOn(target, asked);
+    const call = { path: asked.url ?? '/', body: await buffer(asked), incoming: asked };
+    const { status, headers, body } = await forwardCall(call, target);
     if (lost < toLose) {
       lost += 1;
       asked.socket.destroy();
@@ -42,21 +44,4 @@ export async function startLossyProxy(target: string): Promise<LossyProxy> {
       await new Promise((resolve) => server.close(resolve));
     },
   };
-}
-
-interface Answer {
-  readonly status: number;
-  readonly headers: IncomingMessage['headers'];
-  readonly body: Buffer;
-}
-
-async function passOn(target: string, asked: IncomingMessage): Promise<Answer> {
-  const content = await buffer(asked);
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  const { method = 'GET', url = '/', headers } = asked;
-  const { expect: _, ...others } = headers;
-  forward(new URL(url, target), { method, headers: others }, resolve).on('error', reject).end(content);
-  const answer = await promise;
-  const { 'transfer-encoding': __, ...kept } = answer.headers;
-  return { status: answer.statusCode ?? 502, headers: kept, body: await buffer(answer) };
 }

@@ -23,7 +23,10 @@ const agent = new Agent({ keepAlive: true, maxSockets: 256 });
 const HOP_BY_HOP: readonly string[] = ['connection', 'expect', 'keep-alive', 'transfer-encoding'];
 
 /** @param upstream endpoint of the service, with or without a path. */
-export function forwardCall(call: ProxiedCall, upstream: string): Promise<Answer> {
+export function forwardCall(
+  call: Pick<ProxiedCall, 'path' | 'body' | 'incoming'>,
+  upstream: string,
+): Promise<Answer> {
   const target = new URL(upstream.replace(/\/$/, '') + call.path);
   const headers = Object.fromEntries(
     Object.entries(call.incoming.headers).filter(([name]) => !HOP_BY_HOP.includes(name)),
