@@ -24,18 +24,18 @@ interface Round {
 const SWEEPER: Round = {
   name: 'sweeper',
   every: Duration.minutes(1),
-  description: 'Starts runs whose start was lost',
+  description: 'Starts runs whose start was lost, and ends runs whose machine did not',
 };
 const REAPER: Round = {
   name: 'reaper',
   every: Duration.minutes(5),
-  description: 'Stops sandboxes that nobody uses and ends runs that lost theirs',
+  description: 'Stops sandboxes that nobody needs',
 };
 /** A pass reads every object row, and what it collects is a day old at least: oftener would cost more than it frees. */
 const COLLECTOR: Round = {
   name: 'gc',
   every: Duration.hours(1),
-  description: 'Deletes packages and artifacts that nobody can reach',
+  description: 'Deletes packages that nobody needs',
 };
 /**
  * Rounds take turns by a lease of their own. A reserved concurrency of one would say the same, but an account that is
